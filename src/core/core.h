@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CORE_CORE_H
+#define CORE_CORE_H
+
+/*
+ * What Cupola does, whichever way it is asked.
+ *
+ * The dialects in src/api turn requests into these calls and views into
+ * answers; they decide nothing. Core owns every live object (tenants, pools,
+ * VMs, containers, executions) and knows nothing of HTTP.
+ *
+ * Rules that hold for every call:
+ *
+ *  - All run on the loop's thread and never block.
+ *  - A call that fails at once returns a negative errno, has filled in @err,
+ *    and will not call back. One that returns 0 with a callback calls it
+ *    exactly once, later, never from inside the call, whatever happens to VM,
+ *    guest or hypervisor process. The caller keeps @userdata alive until then.
+ *  - Views are snapshots or borrow from core; those handed to a callback and
+ *    those filled in by a get are valid until control returns to the loop.
+ *  - The principal bounds everything: what belongs to another tenant is
+ *    answered exactly like what does not exist.
+ *  - Times in views are Unix seconds of the wall clock. Limits are kept on the
+ *    boot clock.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/id.h"
+
+struct blobs;
+struct core;
+struct json_object;
+struct settings;
+struct store;
+struct vmd_client;
+
+#define CORE_NAME_MAX		256	/* container names, bytes */
+#define CORE_PATH_MAX		4096	/* path below /mnt/data, bytes */
+#define CORE_FILENAME_MAX	255	/* one path component, bytes */
+#define CORE_TENANT_MAX		64
+#define CORE_FILE_IDS_MAX	50	/* file_ids of one create */
+#define CORE_CODE_MAX		(512 * 1024)
+#define CORE_STDIN_MAX		(4 * 1024 * 1024)
+#define CORE_PAGE_MAX		100	/* containers and container files */
+#define CORE_FILES_PAGE_MAX	10000	/* files */
+
+/* ---------------------------------------------------------------- life */
+
+struct core_config {
+	sd_event *event;
+	struct clock *clock;
+	const struct settings *settings;
+	struct store *store;
+	struct blobs *blobs;
+	struct vmd_client *vmd;
+	bool development;
+};
+
+enum core_stop {
+	CORE_STOP_END,		/* last harvest, end every VM, then done */
+	CORE_STOP_HAND_OVER,	/* leave VMs to the next daemon */
+};
+
+/**
+ * core_new() - Load durable state; nothing runs yet
+ * @config:	Borrowed objects; they outlive the core
+ */
+int core_new(const struct core_config *config, struct core **ret,
+	     struct error *err);
+
+/**
+ * core_start() - Adopt what runs, remove what should not, fill the pools
+ * @ready:	Called when reconciliation is over and the hypervisor process
+ *		has answered; core_ready() tells the state at any time
+ */
+int core_start(struct core *core, void (*ready)(void *userdata),
+	       void *userdata, struct error *err);
+
+/** core_stop() - Refuse new work and come to rest; @done is called once */
+void core_stop(struct core *core, enum core_stop how,
+	       void (*done)(void *userdata), void *userdata);
+
+void core_free(struct core *core);
+
+/**
+ * core_ready() - Whether work is accepted
+ * @why:	Called with one sentence per thing that is wrong
+ *
+ * Return: true when nothing is wrong
+ */
+bool core_ready(struct core *core,
+		void (*why)(void *userdata, const char *sentence),
+		void *userdata);
+
+/* ---------------------------------------------------------- principals */
+
+enum core_scope {
+	CORE_SCOPE_FILES	= 1 << 0,
+	CORE_SCOPE_CONTAINERS	= 1 << 1,
+	CORE_SCOPE_RESPONSES	= 1 << 2,
+	CORE_SCOPE_TOOLBOXES	= 1 << 3,
+	CORE_SCOPE_SESSIONS	= 1 << 4,
+	CORE_SCOPE_METRICS	= 1 << 5,
+	CORE_SCOPE_ALL		= (1 << 6) - 1,
+};
+
+/** struct principal - On whose behalf a call is made; copied freely */
+struct principal {
+	char tenant[CORE_TENANT_MAX + 1];
+	char key_id[ID_MAX + 1];	/* empty on the Unix socket */
+	unsigned scopes;		/* enum core_scope */
+};
+
+/**
+ * core_authenticate() - Who holds this API key
+ *
+ * Takes the same time whether the key exists or not.
+ * Return: 0, or ERR_UNAUTHORIZED with reason "invalid_api_key"
+ */
+int core_authenticate(struct core *core, const char *key, size_t key_len,
+		      struct principal *ret, struct error *err);
+
+/** core_local() - The principal of a trusted Unix socket; NULL: "default" */
+int core_local(struct core *core, const char *tenant, struct principal *ret,
+	       struct error *err);
+
+/* --------------------------------------------------------------- pages */
+
+/** struct core_page - What part of a list is asked for */
+struct core_page {
+	unsigned limit;
+	bool ascending;			/* by creation; newest first if not */
+	char after[ID_MAX + 1];		/* empty: from the beginning */
+};
+
+/* --------------------------------------------------------------- files */
+
+struct file_view {
+	char id[ID_MAX + 1];		/* file-… */
+	uint64_t bytes;
+	int64_t created_at;
+	int64_t expires_at;		/* 0: never */
+	const char *filename;
+	const char *purpose;
+	uint8_t sha256[32];
+};
+
+struct file_spec {
+	const char *filename;
+	const char *purpose;
+	int64_t expires_after_sec;	/* 0: the purpose's default */
+};
+
+typedef void (*file_fn)(void *userdata, const struct file_view *file,
+			const struct error *err);
+typedef void (*core_done_fn)(void *userdata, const struct error *err);
+
+/**
+ * struct core_upload - Bytes on their way from a client into the blob store
+ *
+ * Memory is constant: when too much waits for the disk, core_upload_write()
+ * answers -EAGAIN and @room is called once there is room again. While an
+ * upload for a container exists, the container's idle clock stands still.
+ */
+struct core_upload;
+
+/**
+ * core_upload_new() - Begin to receive bytes
+ * @container:	Container the bytes are for, checked now (404 before the body
+ *		is read); NULL for a file of its own
+ * @declared:	Bytes announced by the client, or UINT64_MAX if it did not;
+ *		above the limit of the kind: ERR_TOO_LARGE at once
+ */
+int core_upload_new(struct core *core, const struct principal *who,
+		    const char *container, uint64_t declared,
+		    void (*room)(void *userdata), void *userdata,
+		    struct core_upload **ret, struct error *err);
+
+/**
+ * core_upload_write() - Hand over the next bytes; they are copied
+ *
+ * Return: 0; -EAGAIN (nothing taken, @room follows; @err untouched); or
+ * another negative errno with @err: ERR_TOO_LARGE, ERR_STORAGE_FULL
+ */
+int core_upload_write(struct core_upload *upload, const void *data,
+		      size_t size, struct error *err);
+
+/** core_upload_free() - Give up; nothing of it stays. NULL is fine */
+void core_upload_free(struct core_upload *upload);
+
+/**
+ * core_file_create() - Make a finished upload a file
+ * @upload:	Taken over if the call succeeds
+ */
+int core_file_create(struct core *core, const struct principal *who,
+		     const struct file_spec *spec, struct core_upload *upload,
+		     file_fn done, void *userdata, struct error *err);
+
+int core_file_get(struct core *core, const struct principal *who,
+		  const char *id, struct file_view *ret, struct error *err);
+
+/** core_file_open() - The content: a descriptor that the caller closes */
+int core_file_open(struct core *core, const struct principal *who,
+		   const char *id, struct file_view *ret, int *ret_fd,
+		   struct error *err);
+
+/** core_file_list() - @purpose: exact match, or NULL for all */
+int core_file_list(struct core *core, const struct principal *who,
+		   const char *purpose, const struct core_page *page,
+		   void (*each)(void *userdata, const struct file_view *file),
+		   void *userdata, bool *ret_more, struct error *err);
+
+int core_file_delete(struct core *core, const struct principal *who,
+		     const char *id, core_done_fn done, void *userdata,
+		     struct error *err);
+
+/* ---------------------------------------------------------- containers */
+
+enum memory_tier { MEMORY_1G, MEMORY_4G, MEMORY_16G, MEMORY_64G,
+		   MEMORY_TIER_COUNT };
+
+/* Which dialect asked: idle limits differ (API overview in the manual). */
+enum core_dialect { DIALECT_OPENAI, DIALECT_FOUNDRY, DIALECT_SESSIONS,
+		    DIALECT_MCP, DIALECT_COUNT };
+
+/**
+ * struct idempotency - A create or execution that a client may repeat
+ *
+ * The same key with the same body within 24 hours gives the first answer's
+ * object again; with another body it is ERR_UNPROCESSABLE.
+ */
+struct idempotency {
+	const char *key;		/* NULL: none */
+	uint8_t body_sha256[32];
+};
+
+struct container_spec {
+	const char *name;
+	enum core_dialect dialect;
+	const char *pool;		/* NULL: "default" */
+	unsigned idle_minutes;		/* 0: the dialect's default */
+	enum memory_tier memory;
+	size_t file_count;
+	const char *const *file_ids;	/* copied in, source "user" */
+	struct idempotency idempotency;
+};
+
+enum session_state_view { SESSION_VIEW_ACCEPTED, SESSION_VIEW_BOOTING,
+			  SESSION_VIEW_RUNNING, SESSION_VIEW_EXECUTING,
+			  SESSION_VIEW_STOPPING, SESSION_VIEW_ENDED,
+			  SESSION_VIEW_COUNT };
+
+struct usage_view {
+	uint64_t executions;
+	uint64_t assigned_sec;
+	uint64_t executing_msec;
+	uint64_t cpu_msec;
+	uint64_t bytes_in;
+	uint64_t bytes_out;
+};
+
+struct container_view {
+	char id[ID_MAX + 1];		/* cntr_… */
+	const char *name;
+	const char *tenant;		/* for the operator only */
+	enum core_dialect dialect;
+	int64_t created_at;
+	int64_t last_active_at;
+	unsigned idle_minutes;
+	enum memory_tier memory;
+	bool expired;			/* "status": expired, else running */
+
+	enum session_state_view state;
+	int64_t idle_expires_at;	/* 0: clock stands still or ended */
+	int64_t hard_expires_at;	/* 0: no VM yet, or ended */
+	const char *ended_reason;	/* NULL while it lives */
+	int64_t ended_at;
+	const char *pool;
+	const char *image;		/* "name@sha256:…", "" before */
+	const char *vm;			/* vm_…, for the operator; "" if none */
+	unsigned kernel_epoch;
+	unsigned queued;		/* executions that wait */
+	char executing[ID_MAX + 1];	/* exec_… now running, or empty */
+	struct usage_view usage;
+};
+
+typedef void (*container_fn)(void *userdata,
+			     const struct container_view *container,
+			     const struct error *err);
+
+/**
+ * core_container_create() - Admit a session and make its intent durable
+ *
+ * Calls back as soon as both are done; the VM boots or is claimed meanwhile,
+ * and calls that need the guest wait for it. Refused at once: unknown pool or
+ * file (ERR_NOT_FOUND with param "file_ids"), limits (ERR_LIMIT), capacity
+ * (ERR_CAPACITY), a memory tier this host cannot give.
+ */
+int core_container_create(struct core *core, const struct principal *who,
+			  const struct container_spec *spec, container_fn done,
+			  void *userdata, struct error *err);
+
+/**
+ * core_container_get() - Look at a container
+ * @touch:	Counts as the owner's activity (every successful call of a
+ *		tenant does; the operator's do not)
+ */
+int core_container_get(struct core *core, const struct principal *who,
+		       const char *id, bool touch, struct container_view *ret,
+		       struct error *err);
+
+/** core_container_list() - @name: exact match, or NULL for all */
+int core_container_list(struct core *core, const struct principal *who,
+			const char *name, const struct core_page *page,
+			void (*each)(void *userdata,
+				     const struct container_view *container),
+			void *userdata, bool *ret_more, struct error *err);
+
+/** core_container_delete() - End its VM, erase its files, forget it */
+int core_container_delete(struct core *core, const struct principal *who,
+			  const char *id, core_done_fn done, void *userdata,
+			  struct error *err);
+
+/* ----------------------------------------------------- container files */
+
+struct cfile_view {
+	char id[ID_MAX + 1];		/* cfile_… */
+	char container[ID_MAX + 1];
+	int64_t created_at;
+	uint64_t bytes;
+	const char *path;		/* absolute, below /mnt/data/ */
+	bool by_user;			/* source: user, else assistant */
+	uint8_t sha256[32];
+};
+
+typedef void (*cfile_fn)(void *userdata, const struct cfile_view *file,
+			 const struct error *err);
+
+/**
+ * core_cfile_create() - Make a finished upload a file of a container
+ * @name:	One path component; an existing file of that name is replaced,
+ *		its older id keeps its bytes
+ * @upload:	Made for this container; taken over if the call succeeds
+ *
+ * Calls back when the file is visible in the guest, or, while the VM is not
+ * there yet, when it is durable and sure to be placed before the first
+ * execution runs.
+ */
+int core_cfile_create(struct core *core, const struct principal *who,
+		      const char *container, const char *name,
+		      struct core_upload *upload, cfile_fn done,
+		      void *userdata, struct error *err);
+
+/** core_cfile_copy() - The same from a file that was uploaded before */
+int core_cfile_copy(struct core *core, const struct principal *who,
+		    const char *container, const char *file_id, cfile_fn done,
+		    void *userdata, struct error *err);
+
+int core_cfile_get(struct core *core, const struct principal *who,
+		   const char *container, const char *id,
+		   struct cfile_view *ret, struct error *err);
+
+int core_cfile_open(struct core *core, const struct principal *who,
+		    const char *container, const char *id,
+		    struct cfile_view *ret, int *ret_fd, struct error *err);
+
+/** core_cfile_list() - The newest id of each path */
+int core_cfile_list(struct core *core, const struct principal *who,
+		    const char *container, const struct core_page *page,
+		    void (*each)(void *userdata,
+				 const struct cfile_view *file),
+		    void *userdata, bool *ret_more, struct error *err);
+
+int core_cfile_delete(struct core *core, const struct principal *who,
+		      const char *container, const char *id,
+		      core_done_fn done, void *userdata, struct error *err);
+
+/* ---------------------------------------------------------- executions */
+
+enum exec_status {
+	EXEC_QUEUED,
+	EXEC_RUNNING,
+	EXEC_OK,
+	EXEC_ERROR,
+	EXEC_TIMEOUT,
+	EXEC_INTERRUPTED,
+	EXEC_OUTPUT_LIMIT,
+	EXEC_OOM,
+	EXEC_KERNEL_DIED,
+	EXEC_SESSION_LOST,
+
+	EXEC_STATUS_COUNT,
+};
+
+/** exec_status_name() - As API clients read it: "ok", "kernel_died", … */
+const char *exec_status_name(enum exec_status status);
+
+struct exec_spec {
+	const char *code;		/* any UTF-8, NUL included */
+	size_t code_len;
+	const char *stdin_data;
+	size_t stdin_len;
+	usec_t timeout_usec;		/* 0: the default of 120 s */
+	bool spill;
+	const char *trace;		/* traceparent, or NULL */
+	struct idempotency idempotency;
+};
+
+/** struct exec_datum - One representation of a displayed object */
+struct exec_datum {
+	const char *mime;
+	const char *data;		/* valid UTF-8; NULL if a file */
+	size_t data_len;
+	char file_id[ID_MAX + 1];	/* set if the datum is a file */
+};
+
+struct exec_result {
+	const struct exec_datum *data;
+	size_t count;
+};
+
+struct exec_skipped {
+	const char *path;		/* valid UTF-8, escaped if need be */
+	const char *reason;
+};
+
+struct exec_view {
+	char id[ID_MAX + 1];		/* exec_… */
+	char container[ID_MAX + 1];
+	enum exec_status status;
+	const char *out;		/* raw bytes of the program */
+	size_t out_len;
+	const char *err;
+	size_t err_len;
+	bool out_truncated;
+	bool err_truncated;
+	uint64_t total_bytes;		/* both streams */
+	uint64_t omitted_bytes;
+	const struct exec_result *results;
+	size_t result_count;
+	const char *error_name;		/* NULL: no error */
+	const char *error_value;
+	const char *error_traceback;
+	const struct cfile_view *artifacts;
+	size_t artifact_count;
+	const struct exec_skipped *skipped;
+	size_t skipped_count;
+	unsigned execution_count;
+	unsigned kernel_epoch;
+	bool state_lost;
+	int64_t created_at;
+	uint64_t duration_msec;
+	uint64_t cpu_msec;
+	uint64_t peak_memory_bytes;
+};
+
+typedef void (*exec_fn)(void *userdata, const struct exec_view *exec,
+			const struct error *err);
+
+/**
+ * core_exec_start() - Queue source for a container's kernel
+ * @accepted:	Called with the execution's first view (queued or running)
+ *		once it is accepted; ERR_CONFLICT "container_busy" when the
+ *		queue is full is told at once
+ *
+ * The execution goes on whether anyone watches it or not.
+ */
+int core_exec_start(struct core *core, const struct principal *who,
+		    const char *container, const struct exec_spec *spec,
+		    exec_fn accepted, void *userdata, struct error *err);
+
+int core_exec_get(struct core *core, const struct principal *who,
+		  const char *container, const char *id,
+		  struct exec_view *ret, struct error *err);
+
+/** core_exec_interrupt() - SIGINT, if it still runs; a late one does nothing */
+int core_exec_interrupt(struct core *core, const struct principal *who,
+			const char *container, const char *id,
+			struct error *err);
+
+enum exec_event_type {
+	EXEC_EVENT_STARTED,
+	EXEC_EVENT_OUTPUT,
+	EXEC_EVENT_RESULT,
+	EXEC_EVENT_ARTIFACT,
+	EXEC_EVENT_DONE,
+
+	EXEC_EVENT_TYPE_COUNT,
+};
+
+struct exec_event {
+	uint64_t id;			/* grows; what "after" takes */
+	enum exec_event_type type;
+	bool is_stderr;			/* OUTPUT */
+	const char *data;		/* OUTPUT: raw bytes */
+	size_t data_len;
+	const struct exec_result *result;	/* RESULT */
+	const struct cfile_view *artifact;	/* ARTIFACT */
+	const struct exec_view *view;	/* STARTED and DONE */
+};
+
+/**
+ * struct exec_watch - One reader's place in an execution's events
+ *
+ * Pulled, not pushed: events stay in the execution (bounded by its output
+ * caps) until read, so a slow reader costs nothing.
+ */
+struct exec_watch;
+
+/**
+ * exec_watch_new() - Follow an execution, from the beginning or after an event
+ * @wake:	Called from the loop when exec_watch_next() has something new,
+ *		at most once until it has returned 0
+ */
+int exec_watch_new(struct core *core, const struct principal *who,
+		   const char *container, const char *id, uint64_t after,
+		   void (*wake)(void *userdata), void *userdata,
+		   struct exec_watch **ret, struct error *err);
+
+/**
+ * exec_watch_next() - The next event, if there is one
+ *
+ * OUTPUT events that lie next to each other may come as one, at most @max_data
+ * bytes, cut at a character border where the output is UTF-8.
+ * Return: 1 with *@ret filled in (borrowed until the next call), 0 when the
+ * reader must wait for @wake, -ENODATA after DONE has been read
+ */
+int exec_watch_next(struct exec_watch *watch, size_t max_data,
+		    struct exec_event *ret);
+
+void exec_watch_free(struct exec_watch *watch);
+
+/* ------------------------------------------------------- the operator's */
+
+/** core_admin_containers() - Of all tenants; @all: those that ended as well */
+int core_admin_containers(struct core *core, bool all,
+			  void (*each)(void *userdata,
+				       const struct container_view *container),
+			  void *userdata, struct error *err);
+
+/** core_admin_inspect() - Everything about one container or VM, as JSON */
+int core_admin_inspect(struct core *core, const char *id,
+		       struct json_object **ret, struct error *err);
+
+/** core_admin_kill() - End a session with reason "operator" */
+int core_admin_kill(struct core *core, const char *id, core_done_fn done,
+		    void *userdata, struct error *err);
+
+typedef void (*json_fn)(void *userdata, struct json_object *answer,
+			const struct error *err);
+
+/**
+ * core_admin_audit() - Compare ledger, domains, processes, disks, sockets, CIDs
+ *
+ * Answers {"differences":[{kind, id, what}…],"checked":{…}}; nothing is
+ * repaired by looking.
+ */
+int core_admin_audit(struct core *core, json_fn done, void *userdata,
+		     struct error *err);
+
+/** core_admin_status() - Pools, images, accelerator, backend, versions */
+int core_admin_status(struct core *core, struct json_object **ret,
+		      struct error *err);
+
+struct key_spec {
+	const char *tenant;		/* made if it does not exist */
+	const char *name;
+	unsigned scopes;
+	int64_t expires_after_sec;	/* 0: never */
+};
+
+/** core_admin_key_create() - @answer holds the key, the only time it is shown */
+int core_admin_key_create(struct core *core, const struct key_spec *spec,
+			  json_fn done, void *userdata, struct error *err);
+int core_admin_key_list(struct core *core, struct json_object **ret,
+			struct error *err);
+int core_admin_key_revoke(struct core *core, const char *key_id,
+			  core_done_fn done, void *userdata,
+			  struct error *err);
+
+/** core_admin_advance_clock() - Only with test.clock; moves boot time on */
+int core_admin_advance_clock(struct core *core, usec_t by, struct error *err);
+
+/* ------------------------------------------------------------- metrics */
+
+/**
+ * core_metrics() - Every figure once, in Prometheus' terms
+ * @emit:	@labels is "" or "name=\"value\",…", values already escaped
+ */
+void core_metrics(struct core *core,
+		  void (*emit)(void *userdata, const char *name,
+			       const char *type, const char *help,
+			       const char *labels, double value),
+		  void *userdata);
+
+#endif
