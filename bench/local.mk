@@ -1,0 +1,1 @@
+# bench: list what a release needs in EXTRA_DIST.

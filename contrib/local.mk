@@ -1,0 +1,1 @@
+# contrib: list what a release needs in EXTRA_DIST.

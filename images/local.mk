@@ -1,0 +1,1 @@
+# images: list what a release needs in EXTRA_DIST.

@@ -1,0 +1,1 @@
+# End-to-end tests: pytest drives the real daemon. They are run by contrib/check.

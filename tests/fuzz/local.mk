@@ -1,0 +1,28 @@
+# A fuzz target is a libFuzzer program under --enable-fuzzing and otherwise a
+# test that replays tests/fuzz/corpus/NAME. To add one:
+#
+#	fuzz_targets += %reldir%/fuzz_json
+#	tests_fuzz_fuzz_json_SOURCES = %reldir%/fuzz_json.c $(fuzz_main)
+#	tests_fuzz_fuzz_json_LDFLAGS = $(fuzz_ldflags)
+#	tests_fuzz_fuzz_json_LDADD = $(base_libs)
+#
+# and its corpus files, one input each, to EXTRA_DIST.
+
+fuzz_targets =
+
+if FUZZING
+fuzz_main = %reldir%/fuzz.h
+fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
+else
+fuzz_main = %reldir%/fuzz.h %reldir%/replay.c
+fuzz_ldflags = $(AM_LDFLAGS)
+endif
+
+include $(top_srcdir)/tests/fuzz/base.mk
+include $(top_srcdir)/tests/fuzz/wire.mk
+include $(top_srcdir)/tests/fuzz/api.mk
+
+check_PROGRAMS += $(fuzz_targets)
+if !FUZZING
+TESTS += $(fuzz_targets)
+endif

@@ -1,0 +1,15 @@
+# Every test speaks TAP and finds its data through $srcdir. Each layer has its
+# own tests/unit/LAYER.mk and tests/fuzz/LAYER.mk.
+
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
+	$(top_srcdir)/build-aux/tap-driver.sh
+AM_TESTS_ENVIRONMENT = \
+	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
+	abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
+	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
+	PYTHON='$(PYTHON)'; export PYTHON; \
+	MANDOC='$(MANDOC)'; export MANDOC;
+
+include $(top_srcdir)/tests/unit/local.mk
+include $(top_srcdir)/tests/fuzz/local.mk
+include $(top_srcdir)/tests/e2e/local.mk
