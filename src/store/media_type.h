@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CUPOLA_STORE_MEDIA_TYPE_H
+#define CUPOLA_STORE_MEDIA_TYPE_H
+
+/*
+ * What kind of file something is.
+ *
+ * The name's extension decides. libmagic is asked only whether the content is
+ * of another class altogether (a PNG that is text), since it takes the kinds
+ * of text for one another. Where it contradicts, its answer stands.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MEDIA_TYPE_SIZE		96	/* with the NUL */
+
+/* As much of the content as libmagic gets to see. */
+#define MEDIA_TYPE_SNIFF_MAX	(64 * 1024)
+
+/**
+ * media_type_of_name() - The type that a file's extension stands for
+ *
+ * Return: a constant such as "text/csv", or NULL if the table has none
+ */
+const char *media_type_of_name(const char *name);
+
+/**
+ * media_type_decide() - Weigh a name against what libmagic found
+ * @name:	File name, or NULL
+ * @found:	libmagic's type, or NULL if it has none
+ *
+ * Return: the type, never NULL; either a constant or @found
+ */
+const char *media_type_decide(const char *name, const char *found);
+
+#endif

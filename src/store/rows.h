@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CUPOLA_STORE_ROWS_H
+#define CUPOLA_STORE_ROWS_H
+
+/*
+ * What the database remembers, one struct per table.
+ *
+ * Rows are plain values of fixed size: copied in, copied out, nothing to free.
+ * Text is UTF-8 and ends in a NUL; an empty string or a zero stands for
+ * "none". Times are wall-clock microseconds since 1970 unless the name says
+ * "boot": those are CLOCK_BOOTTIME and mean something only together with the
+ * boot id of the row. Words (states, statuses, reasons) are core's; the store
+ * keeps them without knowing them.
+ *
+ * Fields marked "fixed" are written by the first put of an id; a later put of
+ * the same id leaves them as they are.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "store/hash.h"
+#include "store/media_type.h"
+
+enum {
+	STORE_ID_SIZE = ID_MAX + 1,
+	STORE_TENANT_SIZE = 64 + 1,
+	STORE_NAME_SIZE = 256 + 1,	/* what people call a thing */
+	STORE_FILENAME_SIZE = 255 + 1,	/* one path component */
+	STORE_PATH_SIZE = 4096 + 1,	/* a path in a container */
+	STORE_WORD_SIZE = 32,		/* states, reasons, purposes */
+	STORE_IMAGE_SIZE = 192,		/* "name@sha256:…" */
+	STORE_BOOT_ID_SIZE = 36 + 1,
+	STORE_NONCE_SIZE = 32,
+};
+
+/** struct store_tenant - Who owns things; the border of every read */
+struct store_tenant {
+	char id[STORE_TENANT_SIZE];
+	usec_t created_usec;		/* fixed */
+};
+
+/**
+ * struct store_key - An API key
+ * @hash:	SHA-256 of the key; the key itself is nowhere
+ */
+struct store_key {
+	char id[STORE_ID_SIZE];
+	char tenant[STORE_TENANT_SIZE];	/* fixed */
+	uint8_t hash[HASH_SIZE];	/* fixed */
+	char name[STORE_NAME_SIZE];
+	uint32_t scopes;
+	usec_t created_usec;		/* fixed */
+	usec_t expires_usec;
+	usec_t revoked_usec;
+	usec_t last_used_usec;		/* to the minute is enough */
+};
+
+/** struct store_file - An uploaded file (file-…) */
+struct store_file {
+	char id[STORE_ID_SIZE];
+	char tenant[STORE_TENANT_SIZE];	/* fixed */
+	char filename[STORE_FILENAME_SIZE];
+	char purpose[STORE_WORD_SIZE];
+	char media_type[MEDIA_TYPE_SIZE];
+	uint8_t sha256[HASH_SIZE];	/* fixed; its blob */
+	uint64_t bytes;			/* fixed */
+	usec_t created_usec;		/* fixed */
+	usec_t expires_usec;		/* 0: never */
+};
+
+/**
+ * struct store_container - A container (cntr_…), from accepted to forgotten
+ * @state:	Core's word for where its session stands
+ * @vm_id:	The VM it has or had; "" before
+ * @kernel_epoch: Grows each time the kernel was replaced
+ * @ended_usec:	When its VM was seen dead; 0: the session lives or is stopping
+ * @ended_reason: Set as soon as it is stopping
+ */
+struct store_container {
+	char id[STORE_ID_SIZE];
+	char tenant[STORE_TENANT_SIZE];	/* fixed */
+	char key_id[STORE_ID_SIZE];	/* fixed; who is billed */
+	char name[STORE_NAME_SIZE];
+	char dialect[STORE_WORD_SIZE];	/* fixed */
+	char pool[STORE_NAME_SIZE];
+	char image[STORE_IMAGE_SIZE];
+	char vm_id[STORE_ID_SIZE];
+	char state[STORE_WORD_SIZE];
+	uint32_t memory_mib;
+	uint32_t idle_minutes;
+	uint32_t kernel_epoch;
+	usec_t created_usec;		/* fixed */
+	usec_t last_active_usec;
+	usec_t ended_usec;
+	char ended_reason[STORE_WORD_SIZE];
+	uint64_t usage_executions;
+	uint64_t usage_assigned_usec;
+	uint64_t usage_executing_usec;
+	uint64_t usage_cpu_usec;
+	uint64_t usage_bytes_in;
+	uint64_t usage_bytes_out;
+	bool deleted;			/* set by store_batch_erase_container() */
+};
+
+/**
+ * struct store_cfile - One version of a file in a container (cfile_…)
+ * @path:	Absolute, as it is in the guest
+ * @source:	"user" or "assistant"
+ * @superseded:	A newer id has the same path; set by the store
+ */
+struct store_cfile {
+	char id[STORE_ID_SIZE];
+	char container_id[STORE_ID_SIZE];	/* fixed */
+	char tenant[STORE_TENANT_SIZE];		/* fixed; the container's */
+	char path[STORE_PATH_SIZE];		/* fixed */
+	char source[STORE_WORD_SIZE];
+	char media_type[MEDIA_TYPE_SIZE];
+	char exec_id[STORE_ID_SIZE];		/* fixed; who made it, or "" */
+	uint8_t sha256[HASH_SIZE];		/* fixed; its blob */
+	uint64_t bytes;				/* fixed */
+	usec_t created_usec;			/* fixed */
+	bool superseded;
+};
+
+/**
+ * struct store_execution - One run of source (exec_…)
+ * @number:	The container's n-th; fixed
+ * @ended_usec:	0 while it is queued or running
+ * @has_record:	Whether store_execution_record() has something; set by the
+ *		store
+ */
+struct store_execution {
+	char id[STORE_ID_SIZE];
+	char container_id[STORE_ID_SIZE];	/* fixed */
+	char tenant[STORE_TENANT_SIZE];		/* fixed; the container's */
+	uint64_t number;			/* fixed */
+	char status[STORE_WORD_SIZE];
+	usec_t created_usec;			/* fixed */
+	usec_t started_usec;
+	usec_t ended_usec;
+	usec_t duration_usec;
+	usec_t cpu_usec;
+	uint64_t peak_memory_bytes;
+	uint64_t total_bytes;
+	uint64_t omitted_bytes;
+	uint32_t execution_count;
+	uint32_t kernel_epoch;
+	bool out_truncated;
+	bool err_truncated;
+	bool state_lost;
+	bool has_record;
+};
+
+/**
+ * struct store_vm - A line of the ledger: a VM that exists or is meant to
+ * @container_id: Whose it is; "" while it is the pool's
+ * @nonce:	Secret of the proof on every connection; fixed
+ *
+ * Written before anything of the VM is made, deleted when nothing of it is
+ * left on the host. So after any crash the ledger covers all there can be.
+ */
+struct store_vm {
+	char id[STORE_ID_SIZE];
+	char container_id[STORE_ID_SIZE];
+	char pool[STORE_NAME_SIZE];
+	uint32_t pool_generation;
+	char image[STORE_IMAGE_SIZE];
+	char state[STORE_WORD_SIZE];
+	uint32_t cid;			/* fixed */
+	uint32_t memory_mib;
+	uint64_t disk_bytes;
+	uint8_t nonce[STORE_NONCE_SIZE];
+	char boot_id[STORE_BOOT_ID_SIZE];	/* of the host; fixed */
+	usec_t created_usec;			/* fixed */
+	usec_t assigned_usec;
+	usec_t assigned_boot_usec;
+	usec_t hard_deadline_boot_usec;
+};
+
+/**
+ * struct store_usage - An event of the usage ledger, never changed
+ * @kind:	"created", "assigned", "execution", "cpu", "ended", …
+ * @amount:	In the unit of the kind: microseconds, bytes, or 1
+ * @detail:	A word on top: the end reason, the status; or ""
+ */
+struct store_usage {
+	char tenant[STORE_TENANT_SIZE];
+	char key_id[STORE_ID_SIZE];
+	char container_id[STORE_ID_SIZE];
+	char vm_id[STORE_ID_SIZE];
+	char exec_id[STORE_ID_SIZE];
+	char kind[STORE_WORD_SIZE];
+	char detail[STORE_WORD_SIZE];
+	uint64_t amount;
+	usec_t at_usec;
+};
+
+/**
+ * struct store_idempotency - What was answered to an Idempotency-Key
+ * @answer:	Id of the object that the first request made
+ */
+struct store_idempotency {
+	char tenant[STORE_TENANT_SIZE];
+	char key[STORE_NAME_SIZE];
+	uint8_t body_sha256[HASH_SIZE];
+	char answer[STORE_ID_SIZE];
+	usec_t created_usec;
+};
+
+#endif
