@@ -1,0 +1,315 @@
+"""A daemon in development mode, as tests and benchmarks drive it.
+
+Everything goes through what users have: the command line, HTTP, the Unix
+socket and signals. Nothing here reaches into the daemon.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import shutil
+import subprocess
+import tempfile
+import time
+
+import requests
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("CUPOLA_BUILD", SOURCE / "build")).resolve()
+
+# Under emulation a guest needs seconds for what hardware does in a tenth.
+BOOT_SECONDS = 180
+
+SANITIZER_ENV = {
+    # Freed memory must not pass for growth when the resident size is measured.
+    "ASAN_OPTIONS": "quarantine_size_mb=1:detect_leaks=1:abort_on_error=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+}
+
+
+class ApiError(Exception):
+    """An answer that is not 2xx, with the envelope taken apart."""
+
+    def __init__(self, response):
+        self.status = response.status_code
+        self.headers = response.headers
+        self.body = response.text
+        try:
+            error = response.json()["error"]
+        except (ValueError, KeyError, TypeError):
+            error = {}
+        self.message = error.get("message")
+        self.code = error.get("code")
+        self.param = error.get("param")
+        self.type = error.get("type")
+        super().__init__(f"{self.status} {self.body[:400]}")
+
+
+def wait_until(condition, seconds, what):
+    """Poll, since nothing outside can be told when the state changes."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"waited {seconds} s for {what}")
+        time.sleep(0.05)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def resident_bytes(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        for line in f:
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+    raise AssertionError(f"process {pid} has no VmRSS")
+
+
+def processes_with(text):
+    """(pid, argv) of every process whose command line holds `text`."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            argv = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(text.encode() in word for word in argv):
+            found.append((int(entry.name), [w.decode("utf-8", "replace")
+                                            for w in argv]))
+    return found
+
+
+class Daemon:
+    def __init__(self, settings=None, image="python-minimal", env=None):
+        # Short: the paths of libvirt's sockets must stay below 108 bytes.
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="cup-", dir="/tmp"))
+        self.settings = {
+            "pool.default.image": image,
+            "pool.default.ready": "0",
+            "pool.default.memory": "512M",
+            "test.clock": "yes",
+        }
+        self.settings.update(settings or {})
+        self.env = env or {}
+        self.process = None
+        self.http = requests.Session()
+        self.http.trust_env = False
+
+    # ------------------------------------------------------------ life
+
+    def command(self):
+        argv = [str(BUILD / "cupolad"), "--dev", str(self.dir)]
+        for key, value in self.settings.items():
+            argv += ["--set", f"{key}={value}"]
+        return argv
+
+    def spawn(self):
+        env = dict(os.environ, **SANITIZER_ENV, **self.env)
+        self.log = open(self.dir.parent / f"{self.dir.name}.log", "ab")
+        self.process = subprocess.Popen(
+            self.command(), stdin=subprocess.DEVNULL, stdout=self.log,
+            stderr=self.log, env=env)
+
+    def start(self, seconds=BOOT_SECONDS):
+        (self.dir / "url").unlink(missing_ok=True)
+        self.spawn()
+        wait_until(self.is_ready, seconds, "the daemon to become ready")
+        return self
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise AssertionError(
+                f"cupolad ended with {self.process.returncode}:\n"
+                + self.log_text()[-4000:])
+        try:
+            return self.http.get(f"{self.url}/readyz",
+                                 timeout=5).status_code == 200
+        except (OSError, requests.RequestException):
+            return False
+
+    def log_text(self):
+        return pathlib.Path(self.log.name).read_text(errors="replace")
+
+    def stop(self, seconds=60):
+        """SIGTERM: in development mode that ends everything."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise AssertionError("cupolad did not stop:\n"
+                                     + self.log_text()[-4000:])
+        return self.process.returncode if self.process else 0
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def remove(self):
+        """Leave nothing, whatever went wrong before."""
+        try:
+            self.stop()
+        finally:
+            for pid, argv in processes_with(str(self.dir)):
+                if argv[0].endswith(("cupola-vmd", "vhost-device-vsock")) \
+                   or "qemu-system" in argv[0] or "cupola-vmd" in argv[0]:
+                    os.kill(pid, signal.SIGKILL)
+            self.log.close()
+            if not os.environ.get("CUPOLA_KEEP_LOGS"):
+                os.unlink(self.log.name)
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+    @property
+    def url(self):
+        return (self.dir / "url").read_text().strip()
+
+    @property
+    def key(self):
+        return (self.dir / "api-key").read_text().strip()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def socket(self):
+        return str(self.dir / "cupola.sock")
+
+    def vmd_pid(self):
+        """The hypervisor process: the daemon's child of that name."""
+        for pid, argv in processes_with(str(self.dir)):
+            if "--socket-fd" in argv and alive(pid):
+                return pid
+        return None
+
+    def qemus(self):
+        return [pid for pid, argv in processes_with(str(self.dir))
+                if "qemu-system" in argv[0] and alive(pid)]
+
+    def backends(self):
+        return [pid for pid, argv in processes_with(str(self.dir))
+                if "vhost-device-vsock" in argv[0] and alive(pid)]
+
+    # ------------------------------------------------------------- API
+
+    def call(self, method, path, key=None, timeout=300, **kwargs):
+        headers = {"Authorization": f"Bearer {key or self.key}"}
+        headers.update(kwargs.pop("headers", {}))
+        return self.http.request(method, self.url + path, headers=headers,
+                                 timeout=timeout, **kwargs)
+
+    def ok(self, method, path, **kwargs):
+        response = self.call(method, path, **kwargs)
+        if response.status_code // 100 != 2:
+            raise ApiError(response)
+        return response
+
+    def json(self, method, path, **kwargs):
+        return self.ok(method, path, **kwargs).json()
+
+    def upload(self, name, data, purpose="assistants", **kwargs):
+        return self.json("POST", "/v1/files",
+                         files={"file": (name, data)},
+                         data={"purpose": purpose}, **kwargs)
+
+    def container(self, name="test", **fields):
+        return Container(self, self.json(
+            "POST", "/v1/containers", json={"name": name, **fields}))
+
+    def ctl(self, *argv, check=True, input=None, timeout=300):
+        env = dict(os.environ, **SANITIZER_ENV, CUPOLA_SOCKET=self.socket)
+        done = subprocess.run([str(BUILD / "cupolactl"), *argv], env=env,
+                              input=input, capture_output=True, text=True,
+                              timeout=timeout)
+        if check and done.returncode != 0:
+            raise AssertionError(f"cupolactl {argv} ended with "
+                                 f"{done.returncode}:\n{done.stdout}"
+                                 f"{done.stderr}")
+        return done
+
+    def admin(self, method, path, body=None):
+        argv = ["curl", "-sS", "--fail-with-body", "--unix-socket",
+                self.socket, "-X", method]
+        if body is not None:
+            argv += ["-H", "Content-Type: application/json",
+                     "-d", json.dumps(body)]
+        argv.append("http://localhost/admin/v1" + path)
+        done = subprocess.run(argv, capture_output=True, text=True,
+                              timeout=60)
+        assert done.returncode == 0, f"{argv}: {done.stdout}{done.stderr}"
+        return json.loads(done.stdout) if done.stdout.strip() else None
+
+    def audit(self):
+        return self.admin("GET", "/audit")["differences"]
+
+    def advance(self, seconds):
+        self.admin("POST", "/clock", {"advance_s": seconds})
+
+
+class Container:
+    def __init__(self, daemon, made):
+        self.daemon = daemon
+        self.made = made
+        self.id = made["id"]
+        self.path = f"/v1/containers/{self.id}"
+
+    def get(self):
+        return self.daemon.json("GET", self.path)
+
+    def run(self, code, **fields):
+        return self.daemon.json("POST", f"{self.path}/exec",
+                                json={"code": code, **fields})
+
+    def stream(self, code, **fields):
+        """The events of one execution, as (event, id, data)."""
+        response = self.daemon.ok(
+            "POST", f"{self.path}/exec", stream=True,
+            json={"code": code, "stream": True, **fields})
+        return read_events(response)
+
+    def put(self, name, data):
+        return self.daemon.json("POST", f"{self.path}/files",
+                                files={"file": (name, data)})
+
+    def files(self):
+        return self.daemon.json("GET", f"{self.path}/files?limit=100")["data"]
+
+    def content(self, file_id):
+        return self.daemon.ok("GET",
+                              f"{self.path}/files/{file_id}/content").content
+
+    def delete(self):
+        return self.daemon.json("DELETE", self.path)
+
+    def wait_ended(self, seconds=60):
+        def ended():
+            session = self.get()["session"]
+            return session["ended"] and session
+        return wait_until(ended, seconds, f"{self.id} to end")
+
+
+def read_events(response):
+    event, ident, data = None, None, []
+    for line in response.iter_lines(decode_unicode=True):
+        if line.startswith("event:"):
+            event = line[6:].strip()
+        elif line.startswith("id:"):
+            ident = line[3:].strip()
+        elif line.startswith("data:"):
+            data.append(line[5:].strip())
+        elif line == "" and data:
+            yield event, ident, json.loads("\n".join(data))
+            event, ident, data = None, None, []
