@@ -40,6 +40,8 @@ struct json_object;
 struct settings;
 struct store;
 struct vmd_client;
+struct vmd_gone;
+struct vmd_hello;
 
 #define CORE_NAME_MAX		256	/* container names, bytes */
 #define CORE_PATH_MAX		4096	/* path below /mnt/data, bytes */
@@ -53,9 +55,18 @@ struct vmd_client;
 
 /* ---------------------------------------------------------------- life */
 
+/**
+ * struct core_config - What a core works with
+ * @clock:	For the limits of sessions and for dates
+ * @guest_clock: For the deadlines of guests and of the hypervisor process,
+ *		which live in the kernel's time: never moved, except in unit
+ *		tests. NULL: the kernel's
+ * @vmd:	Its owner passes on what its handlers hear: core_vmd_…()
+ */
 struct core_config {
 	sd_event *event;
 	struct clock *clock;
+	struct clock *guest_clock;
 	const struct settings *settings;
 	struct store *store;
 	struct blobs *blobs;
@@ -98,6 +109,16 @@ void core_free(struct core *core);
 bool core_ready(struct core *core,
 		void (*why)(void *userdata, const char *sentence),
 		void *userdata);
+
+/*
+ * What the daemon, which keeps the hypervisor process and its connection,
+ * passes on from the handlers of the struct vmd_client. See struct
+ * vmd_handlers for the arguments.
+ */
+void core_vmd_ready(struct core *core, const struct vmd_hello *hello);
+void core_vmd_changed(struct core *core, const struct vmd_hello *hello);
+void core_vmd_gone(struct core *core, const struct vmd_gone *gone);
+void core_vmd_lost(struct core *core, const char *why);
 
 /* ---------------------------------------------------------- principals */
 
@@ -428,7 +449,9 @@ struct exec_result {
 
 struct exec_skipped {
 	const char *path;		/* valid UTF-8, escaped if need be */
-	const char *reason;
+	const char *reason;		/* "too_large", "symlink", … */
+	uint64_t bytes;			/* of the file; 0 if that is not known */
+	uint64_t limit_bytes;		/* what it was over; 0 if nothing */
 };
 
 struct exec_view {
