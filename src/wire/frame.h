@@ -98,12 +98,12 @@ int frame_next(const uint8_t *data, size_t size, struct frame *ret_frame,
 
 /**
  * frame_put_header() - Write a header
- * @header:	Where to
+ * @buf:	Where to
  * @type:	What the frame is
  * @call:	What it is about
  * @length:	Bytes of payload that the caller will send after it
  */
-void frame_put_header(uint8_t header[static sizeof(struct wire_header)],
+void frame_put_header(uint8_t buf[static sizeof(struct wire_header)],
 		      enum wire_type type, uint32_t call, size_t length);
 
 /**

@@ -56,7 +56,8 @@ struct message_hello_exec {
 
 /**
  * struct message_hello - Who answers, and what it still keeps
- * @version:		WIRE_VERSION of the agent
+ * @version:		WIRE_VERSION of the agent; if it is not ours, nothing
+ *			else was decoded and the guest closes
  * @flags:		WIRE_HELLO_…
  * @build:		Printable build of the agent
  * @kernel_epoch:	Of the kernel that runs or would run next; begins at 1
@@ -79,7 +80,7 @@ struct message_hello {
  * @memory_max_bytes:	Of the kernel's cgroup; 0 or too large means all but
  *			the agent's reserve
  * @pids_max:		Of the kernel's cgroup
- * @hostname:		1 to WIRE_HOSTNAME_MAX of [a-z0-9-]
+ * @hostname:		1 to WIRE_HOSTNAME_MAX of [a-z0-9-], no hyphen at the ends
  * @entropy:		Credited to the guest's pool
  */
 struct message_configure {
@@ -392,5 +393,10 @@ ssize_t message_changed_add(uint8_t *buf, size_t size,
  * whether the client can be told such a name is for the daemon.
  */
 bool wire_path_valid(struct bytes path);
+
+/* The rules of message_exec.id, message_configure.hostname and of MIME types. */
+bool wire_exec_id_valid(struct bytes id);
+bool wire_hostname_valid(struct bytes name);
+bool wire_mime_valid(struct bytes mime);
 
 #endif
