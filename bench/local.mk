@@ -1,1 +1,3 @@
-# bench: list what a release needs in EXTRA_DIST.
+# Benchmarks: run by hand or by contrib/check, never built.
+
+EXTRA_DIST += %reldir%/run
