@@ -35,8 +35,8 @@
 #include "base/id.h"
 
 struct blobs;
+struct buf;
 struct core;
-struct json_object;
 struct settings;
 struct store;
 struct vmd_client;
@@ -568,15 +568,20 @@ int core_admin_containers(struct core *core, bool all,
 				       const struct container_view *container),
 			  void *userdata, struct error *err);
 
-/** core_admin_inspect() - Everything about one container or VM, as JSON */
+/*
+ * Answers of many shapes are JSON text (base/json_write.h), ready to be sent:
+ * one object, appended to @ret_json or given to the callback.
+ */
+
+/** core_admin_inspect() - Everything about one container or VM */
 int core_admin_inspect(struct core *core, const char *id,
-		       struct json_object **ret, struct error *err);
+		       struct buf *ret_json, struct error *err);
 
 /** core_admin_kill() - End a session with reason "operator" */
 int core_admin_kill(struct core *core, const char *id, core_done_fn done,
 		    void *userdata, struct error *err);
 
-typedef void (*json_fn)(void *userdata, struct json_object *answer,
+typedef void (*json_fn)(void *userdata, const char *json, size_t size,
 			const struct error *err);
 
 /**
@@ -589,7 +594,7 @@ int core_admin_audit(struct core *core, json_fn done, void *userdata,
 		     struct error *err);
 
 /** core_admin_status() - Pools, images, accelerator, backend, versions */
-int core_admin_status(struct core *core, struct json_object **ret,
+int core_admin_status(struct core *core, struct buf *ret_json,
 		      struct error *err);
 
 struct key_spec {
@@ -599,10 +604,17 @@ struct key_spec {
 	int64_t expires_after_sec;	/* 0: never */
 };
 
-/** core_admin_key_create() - @answer holds the key, the only time it is shown */
+/**
+ * core_admin_key_create() - Make a key
+ *
+ * Answers {"id","tenant","name","scopes":[…],"created_at","expires_at","key"},
+ * the only time that "key" is shown.
+ */
 int core_admin_key_create(struct core *core, const struct key_spec *spec,
 			  json_fn done, void *userdata, struct error *err);
-int core_admin_key_list(struct core *core, struct json_object **ret,
+
+/** core_admin_key_list() - {"keys":[as above, without "key"]}, all tenants */
+int core_admin_key_list(struct core *core, struct buf *ret_json,
 			struct error *err);
 int core_admin_key_revoke(struct core *core, const char *key_id,
 			  core_done_fn done, void *userdata,
