@@ -1,0 +1,103 @@
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/id.h"
+
+static const char hex_digits[] = "0123456789abcdef";
+
+/* Letters and digits carry almost 6 bits, so 22 of them carry 130. */
+static const char alphanumeric[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "abcdefghijklmnopqrstuvwxyz";
+
+static const struct {
+	const char *prefix;
+	const char *alphabet;
+	size_t length;
+} kinds[] = {
+	[ID_FILE] = { "file-", alphanumeric, 24 },
+	[ID_CONTAINER] = { "cntr_", hex_digits, 48 },
+	[ID_CONTAINER_FILE] = { "cfile_", hex_digits, 32 },
+	[ID_EXEC] = { "exec_", hex_digits, 32 },
+	[ID_VM] = { "vm_", alphanumeric, 22 },
+	[ID_REQUEST] = { "req_", hex_digits, 32 },
+	[ID_TENANT] = { "tnt_", hex_digits, 32 },
+	[ID_KEY] = { "key_", hex_digits, 32 },
+	[ID_KEY_SECRET] = { "ck-", alphanumeric, 44 },
+};
+_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == ID_KIND_COUNT,
+	       "kinds[] doesn't match enum id_kind");
+
+int random_bytes(void *ret_data, size_t size)
+{
+	char *at = ret_data;
+	ssize_t n;
+
+	while (size > 0) {
+		n = getrandom(at, size, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/*
+ * A byte is used only below the largest multiple of the alphabet's size:
+ * otherwise its first letters would come up more often.
+ */
+static int random_letters(const char *alphabet, char *ret, size_t length)
+{
+	const size_t letters = strlen(alphabet);
+	const size_t fair = 256 - 256 % letters;
+	unsigned char bytes[ID_SIZE];
+	size_t done = 0, i;
+	int r;
+
+	while (done < length) {
+		r = random_bytes(bytes, sizeof(bytes));
+		if (r < 0)
+			return r;
+		for (i = 0; i < sizeof(bytes) && done < length; i++)
+			if (bytes[i] < fair)
+				ret[done++] = alphabet[bytes[i] % letters];
+	}
+	ret[length] = '\0';
+	return 0;
+}
+
+int id_new(enum id_kind kind, char ret_id[ID_SIZE])
+{
+	const size_t prefix = strlen(kinds[kind].prefix);
+	char id[ID_SIZE];
+	int r;
+
+	assert(prefix + kinds[kind].length < sizeof(id));
+	memcpy(id, kinds[kind].prefix, prefix);
+	r = random_letters(kinds[kind].alphabet, id + prefix,
+			   kinds[kind].length);
+	if (r < 0)
+		return r;
+	memcpy(ret_id, id, sizeof(id));
+	return 0;
+}
+
+bool id_is(enum id_kind kind, const char *id)
+{
+	const size_t prefix = strlen(kinds[kind].prefix);
+
+	if (strncmp(id, kinds[kind].prefix, prefix) != 0)
+		return false;
+	return strspn(id + prefix, kinds[kind].alphabet) ==
+		       kinds[kind].length &&
+	       id[prefix + kinds[kind].length] == '\0';
+}
+
+const char *id_prefix(enum id_kind kind)
+{
+	return kinds[kind].prefix;
+}
