@@ -208,7 +208,7 @@ struct message_changed_entry {
  * struct message_changed - Entries, to be read by message_changed_next()
  *
  * Of an execution at most WIRE_CHANGED_MAX entries come, in any number of
- * frames, after its last output; what did not fit is told with the next one.
+ * frames, after its last output; what is beyond is only counted.
  */
 struct message_changed {
 	uint16_t count;
@@ -232,8 +232,8 @@ struct message_changed {
  * @spilled:		Bytes kept in stdout-<id>.txt and stderr-<id>.txt; 0 if
  *			there is no such file
  * @changed:		Entries told by CHANGED
- * @unlisted:		Further changes, which come with the next execution or
- *			QUIESCE
+ * @unlisted:		Further changes, beyond WIRE_CHANGED_MAX: they count as
+ *			told (skipped as too_many) until they change again
  */
 struct message_done {
 	enum wire_status status;

@@ -47,7 +47,8 @@ static const char *const skips[] = {
 	[WIRE_SKIP_SYMLINK] = "symlink",
 	[WIRE_SKIP_SPECIAL] = "special",
 	[WIRE_SKIP_DENIED] = "denied",
-	[WIRE_SKIP_NAME] = "name",
+	[WIRE_SKIP_TOO_DEEP] = "too_deep",
+	[WIRE_SKIP_TOO_LONG] = "too_long",
 	[WIRE_SKIP_TOO_MANY] = "too_many",
 };
 static_assert(LENGTH_OF(skips) == WIRE_SKIP_COUNT,

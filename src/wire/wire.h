@@ -252,8 +252,10 @@ enum wire_skip {
 	WIRE_SKIP_SYMLINK,
 	WIRE_SKIP_SPECIAL,	/* fifo, socket, device */
 	WIRE_SKIP_DENIED,	/* the sandbox user took its own access away */
-	WIRE_SKIP_NAME,		/* path too long or too deep; cut here */
-	WIRE_SKIP_TOO_MANY,	/* the table of known files is full; one entry, empty name */
+	WIRE_SKIP_TOO_DEEP,	/* a directory below WIRE_PATH_DEPTH_MAX */
+	WIRE_SKIP_TOO_LONG,	/* a path above WIRE_PATH_MAX; cut here */
+	WIRE_SKIP_TOO_MANY,	/* the table of known files is full; one entry,
+				 * empty name, size: how many were not looked at */
 
 	WIRE_SKIP_COUNT,
 };
