@@ -15,8 +15,8 @@ libbase_a_SOURCES = \
 	%reldir%/json.h \
 	%reldir%/json_write.h \
 	%reldir%/limits.h \
-	%reldir%/log.h \
-	%reldir%/name.h \
+	%reldir%/log.c %reldir%/log.h \
+	%reldir%/name.c %reldir%/name.h \
 	%reldir%/settings.h \
 	%reldir%/timer.c %reldir%/timer.h \
 	%reldir%/worker.c %reldir%/worker.h

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -22,6 +23,19 @@ enum {
 
 /** utf8_is_valid() - Whether bytes are UTF-8: nothing overlong, no surrogates */
 bool utf8_is_valid(const void *data, size_t size);
+
+/**
+ * utf8_next() - Decode one character
+ * @data:	Bytes
+ * @size:	How many, more than 0
+ * @ret_char:	The character
+ *
+ * Return: how many bytes it takes, 0 if they do not begin with a character
+ */
+size_t utf8_next(const void *data, size_t size, uint32_t *ret_char);
+
+/** char_is_control() - C0, DEL, C1, line separator or paragraph separator */
+bool char_is_control(uint32_t c);
 
 /**
  * utf8_cut() - Where to cut text so that no character is left in halves
