@@ -116,7 +116,8 @@ int json_each_member(const struct json_object *object,
  *		the macros below
  * @min:	Smallest JSON_INT or JSON_NUMBER; fewest bytes of a JSON_STRING;
  *		fewest items of a JSON_ARRAY
- * @max:	The same for the largest; 0 together with @min 0 is no limit
+ * @max:	The same for the largest; 0 is no limit for strings and arrays,
+ *		and for numbers if @min is 0, too
  * @above_min:	For JSON_NUMBER: @min itself is too small already
  * @choices:	For JSON_STRING: what it may be, NULL at the end; or NULL
  */

@@ -32,22 +32,21 @@
 struct json_object;
 
 enum {
-	JSON_WRITER_DEPTH_MAX = 64,
+	/* What json_parse() lets in, inside of as much of our own. */
+	JSON_WRITER_DEPTH_MAX = 128,
 };
 
 /**
  * struct json_writer - Private to json_write.c
  * @buf:	Where the text goes
  * @depth:	How many objects and arrays are open
- * @objects:	Bit n: level n is an object
- * @filled:	Bit n: level n has a value already
+ * @levels:	What is known of each level; [0] is the top
  * @failure:	The first failure, a negative errno
  */
 struct json_writer {
 	struct buf *buf;
 	unsigned depth;
-	uint64_t objects;
-	uint64_t filled;
+	uint8_t levels[JSON_WRITER_DEPTH_MAX + 1];
 	int failure;
 };
 

@@ -12,8 +12,10 @@ libbase_a_SOURCES = \
 	%reldir%/fs.h \
 	%reldir%/hex.c %reldir%/hex.h \
 	%reldir%/id.c %reldir%/id.h \
-	%reldir%/json.h \
-	%reldir%/json_write.h \
+	%reldir%/json.c %reldir%/json.h \
+	%reldir%/json_fields.c \
+	%reldir%/json_tree.c \
+	%reldir%/json_write.c %reldir%/json_write.h \
 	%reldir%/limits.h \
 	%reldir%/log.c %reldir%/log.h \
 	%reldir%/name.c %reldir%/name.h \
