@@ -36,8 +36,9 @@ enum proof_step {
 	PROOF_OVER,
 };
 
-/* Read at most this much at a time: a frame and a half. */
-#define CONN_READ_SIZE		(384 * 1024)
+/* Read this much at a time, and more where a large frame is under way. */
+#define CONN_READ_SIZE		(64 * 1024)
+#define CONN_READ_SIZE_BULK	(256 * 1024)
 
 #define CONN_INPUT_MAX		(2 * WIRE_FRAME_MAX)
 
@@ -359,7 +360,9 @@ static int conn_take_input(struct guest_conn *conn, struct error *err)
 
 static int conn_read(struct guest_conn *conn)
 {
-	ssize_t n = buf_read(&conn->in, conn->fd, CONN_READ_SIZE);
+	ssize_t n = buf_read(&conn->in, conn->fd,
+			     conn->in.length > 0 ? CONN_READ_SIZE_BULK :
+						   CONN_READ_SIZE);
 
 	if (n == 0)
 		return -ECONNRESET;
@@ -418,21 +421,26 @@ static int on_conn_io(sd_event_source *source, int fd, uint32_t revents,
 		      void *userdata)
 {
 	struct guest_conn *conn = userdata;
-	int r = 1;
+	int r;
 
-	(void)source;
 	(void)fd;
 	if (revents & EPOLLOUT)
 		conn_output(conn);
 	if (!conn->ops)
 		return 0;
-	if (!conn->paused)
-		r = conn_read(conn);
-	else if (revents & (EPOLLHUP | EPOLLERR))
-		r = -ECONNRESET;
+	if (conn->paused) {
+		/*
+		 * A hang-up cannot be masked, and what came before it has yet
+		 * to be read: it is looked at when reading goes on.
+		 */
+		if (revents & (EPOLLHUP | EPOLLERR))
+			(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
+		return 0;
+	}
+	r = conn_read(conn);
 	if (r < 0)
 		conn_lost(conn, r);
-	else if (r > 0 && !conn->paused)
+	else if (r > 0)
 		conn_input(conn);
 	return 0;
 }
@@ -452,6 +460,7 @@ void guest_conn_resume(struct guest_conn *conn)
 	if (conn->in_since)
 		conn->in_since = clock_boot(conn->clock);
 	conn_listen(conn);
+	(void)sd_event_source_set_enabled(conn->io, SD_EVENT_ON);
 	conn_input(conn);
 }
 

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/guest_xfer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/timer.h"
+#include "core/guest_conn.h"
+#include "vmd/vmd.h"
+#include "wire/message.h"
+
+/*
+ * Theory of operation
+ *
+ * A transfer dials, proves, names the file, and then either cuts DATA into the
+ * blob writer or sends what it reads from the blob. What slows it down:
+ *
+ *	GET	the writer took fewer bytes than came: the rest is kept here
+ *		(less than one frame), and no frame is taken until on_room()
+ *	PUT	one chunk at a time is queued; the next is read from the blob
+ *		when the kernel has taken it, which is on_drained()
+ *
+ * A GET has ended when both the guest's END has come and the blob is on the
+ * disk; the guest's digest is then compared with ours.
+ */
+
+#define XFER_FRAME_SMALL (WIRE_PATH_MAX + 256u)
+
+#define XFER_FILE_MODE 0644
+
+struct guest_xfer {
+	struct gc_node buried;
+	struct guest_xfer_config config;
+	char vm_id[VMD_ID_MAX];
+	uint8_t nonce[WIRE_NONCE_SIZE];
+	char path[WIRE_PATH_MAX + 1];
+	bool put;
+
+	uint64_t dial;			/* call to cancel; 0: none under way */
+	struct guest_conn *conn;
+	struct timer *again;
+	unsigned tries;
+
+	uint64_t bytes;			/* length of the file */
+	uint64_t moved;
+	/* GET */
+	uint64_t max_bytes;
+	struct blob_writer *writer;
+	struct buf kept;		/* what the writer did not take */
+	bool ended;			/* END has come */
+	uint8_t guest_sha256[WIRE_SHA256_SIZE];
+	/* PUT */
+	int fd;
+	uint8_t sha256[HASH_SIZE];
+};
+
+static int xfer_dial(struct guest_xfer *x);
+
+static void xfer_free(void *object)
+{
+	struct guest_xfer *x = object;
+
+	if (!x)
+		return;
+	timer_free(x->again);
+	blob_writer_free(x->writer);
+	buf_done(&x->kept);
+	close_fd(&x->fd);
+	explicit_bzero(x->nonce, sizeof(x->nonce));
+	free(x);
+}
+
+static void xfer_freep(struct guest_xfer **x)
+{
+	xfer_free(*x);
+}
+
+static void xfer_hang_up(struct guest_xfer *x)
+{
+	if (x->dial)
+		vmd_client_cancel_dial(x->config.vmd, x->dial);
+	x->dial = 0;
+	guest_conn_close(x->conn);
+	x->conn = NULL;
+}
+
+void guest_xfer_cancel(struct guest_xfer *x)
+{
+	if (!x)
+		return;
+	x->config.done = NULL;
+	xfer_hang_up(x);
+	timer_clear(x->again);
+	blob_writer_free(take_ptr(x->writer));
+	gc_bury(x->config.gc, &x->buried, xfer_free, x);
+}
+
+static void xfer_end(struct guest_xfer *x, struct xfer_end *end)
+{
+	void (*done)(void *userdata, struct xfer_end *end) = x->config.done;
+
+	if (!done)
+		return;
+	x->config.done = NULL;
+	xfer_hang_up(x);
+	end->bytes = x->bytes;
+	if (end->result == XFER_OK)
+		end->writer = take_ptr(x->writer);
+	done(x->config.userdata, end);
+	guest_xfer_cancel(x);
+}
+
+static void xfer_fail(struct guest_xfer *x, enum xfer_result result, int r,
+		      const struct error *err)
+{
+	struct xfer_end end = { .result = result, .r = r, .err = err };
+
+	xfer_end(x, &end);
+}
+
+static void on_again(struct timer *t, void *userdata)
+{
+	struct guest_xfer *x = userdata;
+	int r;
+
+	(void)t;
+	r = xfer_dial(x);
+	if (r < 0)
+		xfer_fail(x, XFER_LOST, r, NULL);
+}
+
+/* The guest could not, and says why. */
+static void xfer_refused(struct guest_xfer *x, enum wire_file_status status)
+{
+	struct xfer_end end = { .result = XFER_FILE, .file_status = status };
+
+	if (status == WIRE_FILE_BUSY && ++x->tries < XFER_BUSY_TRIES) {
+		xfer_hang_up(x);
+		timer_set_after(x->again, XFER_BUSY_USEC);
+		return;
+	}
+	xfer_end(x, &end);
+}
+
+static int xfer_say_path(struct guest_xfer *x)
+{
+	const struct message_path get = {
+		.path = { (const uint8_t *)x->path, strlen(x->path) },
+	};
+	struct message_put put = {
+		.mode = XFER_FILE_MODE,
+		.size = x->bytes,
+		.path = get.path,
+	};
+	uint8_t frame[XFER_FRAME_SMALL];
+	ssize_t n;
+
+	if (x->put) {
+		memcpy(put.sha256, x->sha256, sizeof(put.sha256));
+		n = message_encode_put(frame, sizeof(frame), 0, &put);
+	} else {
+		n = message_encode_path(frame, sizeof(frame), WIRE_GET, 0,
+					&get);
+	}
+	if (n < 0)
+		return (int)n;
+	return buf_add(guest_conn_queue(x->conn), frame, (size_t)n);
+}
+
+/* ------------------------------------------------------------------- PUT */
+
+/* Queues the next chunk of the blob. */
+static int xfer_send_chunk(struct guest_xfer *x)
+{
+	const size_t size = WIRE_CHUNK_MAX + XFER_FRAME_SMALL;
+	const size_t header = sizeof(struct wire_header);
+	uint64_t left = x->bytes - x->moved;
+	struct buf *queue = guest_conn_queue(x->conn);
+	uint8_t *room;
+	ssize_t n;
+	int r;
+
+	if (left == 0)
+		return 0;
+	r = buf_reserve(queue, size, (void **)&room);
+	if (r < 0)
+		return r;
+	n = pread(x->fd, room + header,
+		  left < WIRE_CHUNK_MAX ? (size_t)left : WIRE_CHUNK_MAX,
+		  (off_t)x->moved);
+	if (n <= 0)
+		return n < 0 ? -errno : -EIO;
+	/* The payload of DATA is the bytes, so they were read in place. */
+	frame_put_header(room, WIRE_DATA, 0, (size_t)n);
+	buf_commit(queue, header + (size_t)n);
+	x->moved += (uint64_t)n;
+	guest_conn_flush(x->conn);
+	return 0;
+}
+
+static void on_drained(void *userdata)
+{
+	struct guest_xfer *x = userdata;
+	int r = 0;
+
+	if (!x->put || guest_conn_phase(x->conn) != WIRE_PHASE_RECEIVING)
+		return;
+	/* As long as the kernel takes all of it at once there is no event. */
+	while (r >= 0 && x->moved < x->bytes &&
+	       guest_conn_queue(x->conn)->length == 0)
+		r = xfer_send_chunk(x);
+	if (r < 0)
+		xfer_fail(x, XFER_STORAGE, r, NULL);
+}
+
+static int got_put_end(struct guest_xfer *x, const struct message_end *m,
+		       struct error *err)
+{
+	struct xfer_end end = { .result = XFER_OK };
+
+	if (m->status != WIRE_FILE_OK) {
+		xfer_refused(x, m->status);
+		return 0;
+	}
+	if (x->moved != x->bytes || memcmp(m->sha256, x->sha256, HASH_SIZE))
+		return error_set(err, ERR_GUEST, "the guest acknowledged a "
+				 "file that it was not sent");
+	xfer_end(x, &end);
+	return 0;
+}
+
+/* ------------------------------------------------------------------- GET */
+
+static void xfer_get_over(struct guest_xfer *x, const struct blob_info *info)
+{
+	struct xfer_end end = { .result = XFER_OK, .info = info };
+	struct error err = ERROR_INIT;
+
+	if (memcmp(info->sha256, x->guest_sha256, HASH_SIZE) == 0) {
+		xfer_end(x, &end);
+		return;
+	}
+	error_set(&err, ERR_GUEST,
+		  "the guest sent a file that differs from its digest");
+	xfer_fail(x, XFER_BROKEN, 0, &err);
+}
+
+static void on_blob_done(void *userdata, int r, const struct blob_info *info)
+{
+	struct guest_xfer *x = userdata;
+
+	if (r < 0)
+		xfer_fail(x, r == -EFBIG ? XFER_TOO_LARGE : XFER_STORAGE, r,
+			  NULL);
+	else
+		xfer_get_over(x, info);
+}
+
+/* Feeds what is kept, and says whether the writer has taken all of it. */
+static int xfer_feed(struct guest_xfer *x)
+{
+	ssize_t n;
+
+	if (x->kept.length == 0)
+		return 1;
+	n = blob_writer_append(x->writer, x->kept.data, x->kept.length);
+	if (n < 0)
+		return 0;		/* on_blob_done() tells why */
+	buf_consume(&x->kept, (size_t)n);
+	if (x->kept.length > 0)
+		return 0;
+	buf_done(&x->kept);
+	return 1;
+}
+
+static void on_room(void *userdata)
+{
+	struct guest_xfer *x = userdata;
+
+	if (x->conn && xfer_feed(x))
+		guest_conn_resume(x->conn);
+}
+
+static int got_file(struct guest_xfer *x, const struct frame *f,
+		    struct error *err)
+{
+	const struct blob_spec spec = {
+		.expected_bytes = BLOB_LENGTH_UNKNOWN,
+		.max_bytes = x->max_bytes,
+		.name = x->path,
+		.room = on_room,
+		.done = on_blob_done,
+		.userdata = x,
+	};
+	struct message_file m;
+	int r;
+
+	(void)err;
+	r = message_decode_file(f, &m);
+	if (r < 0)
+		return r;
+	if (m.status != WIRE_FILE_OK) {
+		xfer_refused(x, m.status);
+		return 0;
+	}
+	x->bytes = m.size;
+	guest_conn_enter(x->conn, WIRE_PHASE_SENDING);
+	if (m.size > x->max_bytes) {
+		xfer_fail(x, XFER_TOO_LARGE, -EFBIG, NULL);
+		return 0;
+	}
+	r = blob_writer_new(x->config.blobs, &spec, &x->writer);
+	if (r < 0)
+		xfer_fail(x, XFER_STORAGE, r, NULL);
+	return 0;
+}
+
+static int got_data(struct guest_xfer *x, const struct frame *f,
+		    struct error *err)
+{
+	struct message_data m;
+	ssize_t n;
+	int r;
+
+	r = message_decode_data(f, &m);
+	if (r < 0)
+		return r;
+	if (!x->writer || m.data.size > x->bytes - x->moved)
+		return error_set(err, ERR_GUEST,
+				 "the guest sent more of a file than it has");
+	x->moved += m.data.size;
+
+	n = blob_writer_append(x->writer, m.data.data, m.data.size);
+	if (n < 0 || (size_t)n == m.data.size)
+		return 0;
+	/* An error was told by on_blob_done() or will be. */
+	r = buf_add(&x->kept, m.data.data + n, m.data.size - (size_t)n);
+	if (r < 0)
+		return r;
+	guest_conn_pause(x->conn);
+	return 0;
+}
+
+static int got_get_end(struct guest_xfer *x, const struct message_end *m,
+		       struct error *err)
+{
+	int r;
+
+	if (m->status != WIRE_FILE_OK) {
+		xfer_refused(x, m->status);
+		return 0;
+	}
+	if (!x->writer || x->moved != x->bytes)
+		return error_set(err, ERR_GUEST,
+				 "the guest sent less of a file than it said");
+	memcpy(x->guest_sha256, m->sha256, sizeof(x->guest_sha256));
+	x->ended = true;
+	r = blob_writer_finish(x->writer);
+	if (r < 0)
+		xfer_fail(x, XFER_STORAGE, r, NULL);
+	return 0;
+}
+
+static int got_end(struct guest_xfer *x, const struct frame *f,
+		   struct error *err)
+{
+	struct message_end m;
+	int r;
+
+	r = message_decode_end(f, &m);
+	if (r < 0)
+		return r;
+	guest_conn_enter(x->conn, WIRE_PHASE_CLOSED);
+	return x->put ? got_put_end(x, &m, err) : got_get_end(x, &m, err);
+}
+
+/* ------------------------------------------------------------ connection */
+
+static const struct {
+	enum wire_type type;
+	int (*handle)(struct guest_xfer *x, const struct frame *f,
+		      struct error *err);
+} accepted[] = {
+	{ WIRE_FILE,	got_file },
+	{ WIRE_DATA,	got_data },
+	{ WIRE_END,	got_end },
+};
+
+static int on_frame(const struct frame *f, void *userdata, struct error *err)
+{
+	struct guest_xfer *x = userdata;
+	size_t i;
+	int r;
+
+	for (i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
+		if (accepted[i].type != f->type)
+			continue;
+		r = accepted[i].handle(x, f, err);
+		if (r == -EPROTO && !error_is_set(err))
+			error_set(err, ERR_GUEST,
+				  "the guest sent a malformed message 0x%04x",
+				  f->type);
+		return r;
+	}
+	return error_set(err, ERR_GUEST,
+			 "the guest sent message 0x%04x with a file", f->type);
+}
+
+static void on_proven(void *userdata)
+{
+	struct guest_xfer *x = userdata;
+	int r;
+
+	r = xfer_say_path(x);
+	if (r < 0) {
+		xfer_fail(x, XFER_LOST, r, NULL);
+		return;
+	}
+	guest_conn_enter(x->conn, x->put ? WIRE_PHASE_RECEIVING :
+					   WIRE_PHASE_SENDING);
+	guest_conn_flush(x->conn);
+	on_drained(x);
+}
+
+static void on_ended(enum guest_conn_end why, const struct error *err,
+		     void *userdata)
+{
+	struct guest_xfer *x = userdata;
+	bool fault = why == GUEST_CONN_BROKEN || why == GUEST_CONN_STALLED;
+
+	/* After END nothing more is needed from it. */
+	if (x->ended && !fault) {
+		guest_conn_close(x->conn);
+		x->conn = NULL;
+		return;
+	}
+	if (fault)
+		xfer_fail(x, why == GUEST_CONN_BROKEN ? XFER_BROKEN :
+							XFER_STALLED, 0, err);
+	else
+		xfer_fail(x, XFER_LOST, -ECONNRESET, NULL);
+}
+
+static const struct guest_conn_ops conn_ops = {
+	.proven = on_proven,
+	.frame = on_frame,
+	.drained = on_drained,
+	.ended = on_ended,
+};
+
+static void on_dialled(int r, int fd, const struct error *err, void *userdata)
+{
+	struct guest_xfer *x = userdata;
+	const struct guest_conn_config conn = {
+		.event = x->config.event,
+		.clock = x->config.clock,
+		.gc = x->config.gc,
+		.fd = fd,
+		.nonce = x->nonce,
+		.purpose = x->put ? WIRE_BULK_PUT : WIRE_BULK_GET,
+		.queue_max = 2 * WIRE_FRAME_MAX,
+		.ops = &conn_ops,
+		.userdata = x,
+	};
+
+	(void)err;
+	x->dial = 0;
+	if (r >= 0)
+		r = guest_conn_new(&conn, &x->conn);
+	if (r < 0) {
+		close_fd(&fd);
+		xfer_fail(x, XFER_LOST, r, NULL);
+	}
+}
+
+static int xfer_dial(struct guest_xfer *x)
+{
+	usec_t deadline = clock_boot(x->config.clock) + XFER_DIAL_USEC;
+
+	x->moved = 0;
+	return vmd_client_dial(x->config.vmd, x->vm_id, deadline, on_dialled, x,
+			       &x->dial);
+}
+
+static int xfer_new(const struct guest_xfer_config *config, bool put,
+		    struct guest_xfer **ret)
+{
+	_cleanup_(xfer_freep) struct guest_xfer *x = NULL;
+	int r;
+
+	x = calloc(1, sizeof(*x));
+	if (!x)
+		return -ENOMEM;
+	x->fd = -1;
+	x->put = put;
+	x->config = *config;
+	x->kept = BUF_INIT(WIRE_FRAME_MAX);
+	memcpy(x->nonce, config->nonce, sizeof(x->nonce));
+	if (strlen(config->path) >= sizeof(x->path) ||
+	    strlen(config->vm_id) >= sizeof(x->vm_id))
+		return -EINVAL;
+	strcpy(x->path, config->path);
+	strcpy(x->vm_id, config->vm_id);
+	r = timer_new(config->event, config->clock, "guest-xfer", on_again, x,
+		      &x->again);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(x);
+	return 0;
+}
+
+int guest_xfer_get(const struct guest_xfer_config *config, uint64_t max_bytes,
+		   struct guest_xfer **ret)
+{
+	_cleanup_(xfer_freep) struct guest_xfer *x = NULL;
+	int r;
+
+	r = xfer_new(config, false, &x);
+	if (r < 0)
+		return r;
+	x->max_bytes = max_bytes;
+	r = xfer_dial(x);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(x);
+	return 0;
+}
+
+int guest_xfer_put(const struct guest_xfer_config *config,
+		   const uint8_t sha256[HASH_SIZE], struct guest_xfer **ret)
+{
+	_cleanup_(xfer_freep) struct guest_xfer *x = NULL;
+	int r;
+
+	r = xfer_new(config, true, &x);
+	if (r < 0)
+		return r;
+	memcpy(x->sha256, sha256, sizeof(x->sha256));
+	r = blob_open(config->blobs, sha256, &x->fd, &x->bytes);
+	if (r >= 0)
+		r = xfer_dial(x);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(x);
+	return 0;
+}
