@@ -37,6 +37,9 @@
 #define VMD_POOLS_MAX 16
 #define VMD_CONSOLE_SIZE (64 * 1024)
 
+/* The memory tiers of the API, in MiB: derived pools, so to speak */
+#define VMD_MEMORY_TIERS { 1024, 4096, 16384, 65536 }
+
 /* Requests that wait for an answer, at most; more are refused by the client */
 #define VMD_CALLS_MAX 4096
 
@@ -149,7 +152,9 @@ static_assert(sizeof(struct vmd_header) == 16, "vmd_header has padding");
  * @pool:		Index in that table
  * @vm_id:		"vm_…", new
  * @cid:		Guest's CID, at least 0x10000; -EADDRINUSE if taken
- * @reserved:		Zero
+ * @memory_mib:		More memory than the pool gives, for a container that asked
+ *			for it: one of VMD_MEMORY_TIERS, else -EINVAL. 0: the
+ *			pool's
  * @deadline_usec:	CLOCK_BOOTTIME at which vmd ends the VM by itself
  * @nonce:		Secret of this VM: goes to its scratch disk only
  */
@@ -158,7 +163,7 @@ struct vmd_create {
 	uint32_t pool;
 	char vm_id[VMD_ID_MAX];
 	uint32_t cid;
-	uint32_t reserved;
+	uint32_t memory_mib;
 	uint64_t deadline_usec;
 	uint8_t nonce[VMD_NONCE_SIZE];
 };
