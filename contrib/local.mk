@@ -1,1 +1,3 @@
-# contrib: list what a release needs in EXTRA_DIST.
+EXTRA_DIST += \
+	%reldir%/install-deps \
+	%reldir%/say.sh

@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+#
+# The initrd: the guest agent and all that it needs before it has a root file
+# system, and its runner, so that these two change without a new root:
+#
+#	/init /runner.py /preimport /modules/*.ko /modules/order
+#
+# A module is there uncompressed: the agent hands it to the kernel as it is.
+
+# initrd_modules - What images/modules names, without its comments.
+initrd_modules()
+{
+	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$images_dir/modules"
+}
+
+# initrd_copy_modules ENTRY TREE
+initrd_copy_modules()
+{
+	local entry=$1 tree=$2 path name names
+
+	mkdir "$tree/modules"
+	mapfile -t names < <(initrd_modules | tr -d ' \t')
+	kernel_modules "$entry/modules" "$(cat "$entry/kernel-version")" \
+		"${names[@]}" >"$tree/../module-paths"
+	while read -r path; do
+		name=$(basename "$path")
+		name=${name%.xz}
+		case $path in
+		*.xz)
+			xz -dc "$path" >"$tree/modules/$name"
+			;;
+		*)
+			cp "$path" "$tree/modules/$name"
+			;;
+		esac
+		echo "$name" >>"$tree/modules/order"
+	done <"$tree/../module-paths"
+}
+
+# initrd_build ENTRY AGENT RUNNER WORK - The result is WORK/initrd
+initrd_build()
+{
+	local entry=$1 agent=$2 runner=$3 work=$4 tree=$4/initrd-tree
+
+	mkdir "$tree"
+	install -m 0755 "$agent" "$tree/init"
+	install -m 0644 "$runner" "$tree/runner.py"
+	echo "$recipe_preimport" | tr ' ' '\n' >"$tree/preimport"
+	mkdir "$tree/dev" "$tree/proc" "$tree/sys" "$tree/root"
+	initrd_copy_modules "$entry" "$tree"
+
+	# The same files give the same bytes, and so the same image digest.
+	find "$tree" -exec touch --no-dereference --date="@$root_epoch" {} +
+	chmod -R go-w "$tree"
+	(
+		cd "$tree"
+		find . -mindepth 1 | LC_ALL=C sort |
+			cpio --quiet --create --format=newc --owner=+0:+0 \
+				--reproducible
+	) >"$work/initrd"
+}
