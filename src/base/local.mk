@@ -9,7 +9,7 @@ libbase_a_SOURCES = \
 	%reldir%/clock.c %reldir%/clock.h \
 	%reldir%/error.c %reldir%/error.h \
 	%reldir%/event.c %reldir%/event.h \
-	%reldir%/fs.h \
+	%reldir%/fs.c %reldir%/fs.h \
 	%reldir%/hex.c %reldir%/hex.h \
 	%reldir%/id.c %reldir%/id.h \
 	%reldir%/json.c %reldir%/json.h \
@@ -19,7 +19,10 @@ libbase_a_SOURCES = \
 	%reldir%/limits.h \
 	%reldir%/log.c %reldir%/log.h \
 	%reldir%/name.c %reldir%/name.h \
-	%reldir%/settings.h \
+	%reldir%/settings.c %reldir%/settings.h \
+	%reldir%/settings_file.c %reldir%/settings_file.h \
+	%reldir%/settings_table.c \
+	%reldir%/settings_value.c %reldir%/settings_value.h \
 	%reldir%/timer.c %reldir%/timer.h \
 	%reldir%/worker.c %reldir%/worker.h
 

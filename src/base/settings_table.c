@@ -1,0 +1,119 @@
+#include "base/settings.h"
+
+/*
+ * Every setting there is, of both programs. Each has a paragraph in
+ * cupola.conf(5), where tests/check-manual looks for it.
+ *
+ * Minima and maxima: bytes for strings and sizes, milliseconds for seconds,
+ * thousandths for numbers.
+ */
+
+#define SECONDS(n) ((uint64_t)(n) * 1000)
+#define HOURS(n) SECONDS((n) * 3600)
+#define DAYS(n) HOURS((n) * 24)
+#define KIB(n) ((uint64_t)(n) << 10)
+#define MIB(n) ((uint64_t)(n) << 20)
+#define GIB(n) ((uint64_t)(n) << 30)
+#define TIB(n) ((uint64_t)(n) << 40)
+#define PATH_BYTES 4000
+
+#define STRING(section, key, fallback, max, help)                              \
+	{ section, key, SETTING_STRING, fallback, 0, max, NULL, help }
+#define CHOICE(section, key, fallback, choices, help)                          \
+	{ section, key, SETTING_CHOICE, fallback, 0, 0, choices, help }
+#define BOOL(section, key, fallback, help)                                     \
+	{ section, key, SETTING_BOOL, fallback, 0, 0, NULL, help }
+#define UINT(section, key, fallback, min, max, help)                           \
+	{ section, key, SETTING_UINT, fallback, min, max, NULL, help }
+#define TIME(section, key, fallback, min, max, help)                           \
+	{ section, key, SETTING_SECONDS, fallback, min, max, NULL, help }
+#define SIZE(section, key, fallback, min, max, help)                           \
+	{ section, key, SETTING_SIZE, fallback, min, max, NULL, help }
+#define NUMBER(section, key, fallback, min, max, help)                         \
+	{ section, key, SETTING_NUMBER, fallback, min, max, NULL, help }
+
+const struct setting settings_table[] = {
+	CHOICE("log", "level", "info", "error warning notice info debug",
+	       "least important kind of log entry that is written"),
+
+	STRING("listen", "http", "127.0.0.1:8080", 256,
+	       "address and port of the API; port 0 is any free one"),
+	STRING("listen", "tls_cert", "", PATH_BYTES, "certificate chain, PEM"),
+	STRING("listen", "tls_key", "", PATH_BYTES, "private key, PEM"),
+	STRING("listen", "socket", "/run/cupola/cupola.sock", 107,
+	       "Unix socket of API and administration"),
+	STRING("listen", "vsock_allow", "", 1024,
+	       "CIDs that an AF_VSOCK listener serves, separated by spaces"),
+
+	BOOL("host", "allow_emulation", "no",
+	     "run VMs without KVM, which gives no security promise"),
+	NUMBER("host", "memory_commit", "1.0", 50, 4000,
+	       "how much of a VM's memory admission counts"),
+	SIZE("host", "memory", "0", 0, TIB(64),
+	     "memory for VMs; 0 is what the host has, less a reserve"),
+	SIZE("host", "disk_reserve", "1G", 0, TIB(64),
+	     "free disk space below which no VM is started"),
+
+	STRING("hypervisor", "uri", "", 1024,
+	       "libvirt connection; empty is libvirt's driver in cupola-vmd"),
+	CHOICE("hypervisor", "accel", "auto", "auto kvm qemu",
+	       "accelerator; auto boots the image under KVM to find out"),
+	CHOICE("hypervisor", "vsock", "auto", "auto kernel user",
+	       "vsock backend; auto takes the kernel's where it exists"),
+	CHOICE("hypervisor", "qemu_del_features", "auto", "auto yes no",
+	       "leave out the slow listing of CPU features at each start"),
+	TIME("hypervisor", "boot_timeout", "60", SECONDS(1), SECONDS(600),
+	     "how long a VM may take until its guest answers"),
+	TIME("hypervisor", "kvm_probe_timeout", "20", SECONDS(1), SECONDS(600),
+	     "how long the image may take to boot when KVM is tried"),
+	TIME("hypervisor", "orphan_timeout", "10m", SECONDS(10), HOURS(24),
+	     "how long VMs live on without cupolad"),
+	UINT("hypervisor", "workers", "4", 1, 16,
+	     "threads that create and destroy VMs"),
+
+	STRING("pool.*", "image", "python", 63, "name of the image"),
+	UINT("pool.*", "vcpus", "1", 1, 64, "virtual CPUs of a VM"),
+	SIZE("pool.*", "memory", "1G", MIB(128), TIB(1), "memory of a VM"),
+	SIZE("pool.*", "disk", "4G", MIB(64), TIB(16),
+	     "scratch disk of a VM, sparse"),
+	UINT("pool.*", "ready", "1", 0, 256, "VMs that are kept ready"),
+	UINT("pool.*", "max", "16", 1, 4096, "VMs at a time"),
+	SIZE("pool.*", "max_artifact", "64M", KIB(1), TIB(1),
+	     "largest file that is taken out of a VM"),
+
+	TIME("session", "idle", "1800", SECONDS(1), HOURS(24),
+	     "idle limit of sessions of projects and toolboxes"),
+	TIME("session", "idle_pools", "300", SECONDS(1), HOURS(24),
+	     "idle limit of dynamic sessions"),
+	TIME("session", "hard", "3600", SECONDS(1), HOURS(24),
+	     "longest life of a session"),
+	UINT("session", "max_per_tenant", "64", 1, 4096,
+	     "sessions of one tenant at a time"),
+
+	TIME("exec", "timeout", "120", SECONDS(1), HOURS(24),
+	     "time limit of an execution that asks for none"),
+	TIME("exec", "max_timeout", "300", SECONDS(1), HOURS(24),
+	     "longest time limit that an execution may ask for"),
+
+	TIME("store", "retention", "24h", SECONDS(1), DAYS(3650),
+	     "how long files and records outlive their session"),
+	SIZE("store", "max_file", "512M", KIB(1), TIB(1),
+	     "largest file that may be uploaded"),
+	SIZE("store", "quota", "10G", KIB(1), TIB(1024),
+	     "bytes that one tenant may keep"),
+
+	STRING("model", "url", "", 2048, "base URL of the upstream model"),
+	STRING("model", "name", "", 256, "name that the upstream knows it by"),
+	STRING("model", "key_file", "", PATH_BYTES, "file with its API key"),
+	STRING("model.*", "url", "", 2048, "base URL of a further model"),
+	STRING("model.*", "name", "", 256, "name that the upstream knows it by"),
+	STRING("model.*", "key_file", "", PATH_BYTES, "file with its API key"),
+
+	BOOL("test", "clock", "no",
+	     "let an admin call move time forward; development mode only"),
+	TIME("test", "minute_seconds", "60", 10, SECONDS(60),
+	     "length of a minute of expires_after; development mode only"),
+};
+
+const size_t settings_table_count =
+	sizeof(settings_table) / sizeof(settings_table[0]);
