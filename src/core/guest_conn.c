@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "base/id.h"
 #include "base/timer.h"
 #include "store/hash.h"
@@ -272,7 +273,7 @@ static int conn_check_answer(struct guest_conn *conn, struct error *err)
 	r = conn_proof(conn, WIRE_GUEST, proof);
 	if (r < 0)
 		return r;
-	if (!hash_equal(proof, conn->in.data, sizeof(proof)))
+	if (!secret_equal(proof, conn->in.data, sizeof(proof)))
 		return error_set(err, ERR_GUEST, "the guest could not prove "
 				 "that it is the one that was started");
 	buf_consume(&conn->in, WIRE_PROOF_SIZE);
