@@ -9,6 +9,7 @@ libbase_a_SOURCES = \
 	%reldir%/clock.c %reldir%/clock.h \
 	%reldir%/error.c %reldir%/error.h \
 	%reldir%/event.c %reldir%/event.h \
+	%reldir%/failpoint.c %reldir%/failpoint.h \
 	%reldir%/fs.c %reldir%/fs.h \
 	%reldir%/hex.c %reldir%/hex.h \
 	%reldir%/id.c %reldir%/id.h \
