@@ -31,10 +31,10 @@ struct blob_writer;
 
 /* Bytes that a writer holds in memory: one chunk being filled while another
  * is on its way to the disk. */
-#define BLOB_CHUNK_SIZE		(256 * 1024)
+#define BLOB_CHUNK_SIZE (256 * 1024)
 
 /* Writers that may exist at a time: each has at most one job in the queue. */
-#define BLOB_WRITERS_MAX	1024
+#define BLOB_WRITERS_MAX 1024
 
 /**
  * struct blobs_config - Where blobs live
@@ -82,12 +82,13 @@ struct blob_info {
  * @room:	Called, never from within a call here, when
  *		blob_writer_append() takes bytes again after it took fewer than
  *		offered; may be NULL
- * @done:	Called exactly once unless the writer is freed before, never
- *		from within a call here. With r = 0 and @info: the blob is on
- *		the disk for good, after blob_writer_finish(). With r < 0 and
- *		no @info: it failed, perhaps before finish. -ENOSPC: disk full
- *		or free-space floor; -EFBIG: over @max_bytes; -EBADMSG: length
- *		or digest are not the expected ones; otherwise an I/O error
+ * @done:	Called at most once, never from within a call here. With r = 0
+ *		and @info: the blob is on the disk for good, after
+ *		blob_writer_finish(). With r < 0 and no @info: it failed,
+ *		perhaps before finish. -ENOSPC: disk full or free-space floor;
+ *		-EBADMSG: length or digest are not the expected ones; otherwise
+ *		an I/O error. Not called when a function here has returned a
+ *		failure already, nor after blob_writer_free()
  *
  * The writer may be freed inside either callback.
  */
@@ -115,20 +116,26 @@ int blob_writer_new(struct blobs *blobs, const struct blob_spec *spec,
  * blob_writer_append() - Hand over the next bytes; they are copied
  *
  * Return: how many were taken, from 0 to @size (when fewer than @size,
- * @room follows); or the negative errno that @done was or will be called with
+ * @room follows); or a negative errno: -EFBIG over @max_bytes, -EBADMSG over
+ * the expected length, or what @done was called with
  */
 ssize_t blob_writer_append(struct blob_writer *writer, const void *data,
 			   size_t size);
 
-/** blob_writer_finish() - That was all; @done follows. Called at most once */
+/**
+ * blob_writer_finish() - That was all; @done follows
+ *
+ * Called at most once. Return: 0; or a negative errno as of
+ * blob_writer_append(), -EBADMSG if the length is not the expected one
+ */
 int blob_writer_finish(struct blob_writer *writer);
 
 /**
  * blob_writer_free() - End a writer; NULL is fine
  *
- * Before @done it aborts and leaves nothing behind. After @done, rows that
- * name the blob must already be in a batch: the batch pins it from
- * store_batch_put_…() on.
+ * Before @done it aborts; what it wrote is removed by the worker, or by the next
+ * sweep if it was complete. After @done, rows that name the blob must already
+ * be in a batch, which pins it from store_batch_put_…() on.
  */
 void blob_writer_free(struct blob_writer *writer);
 
@@ -139,8 +146,8 @@ void blob_writer_free(struct blob_writer *writer);
  * The content stays readable through the descriptor whatever happens to its
  * rows. Return: 0, or -ENOENT
  */
-int blob_open(struct blobs *blobs, const uint8_t sha256[HASH_SIZE],
-	      int *ret_fd, uint64_t *ret_bytes);
+int blob_open(struct blobs *blobs, const uint8_t sha256[HASH_SIZE], int *ret_fd,
+	      uint64_t *ret_bytes);
 
 /** blobs_free_bytes() - Space that may still be written, above the floor */
 int blobs_free_bytes(struct blobs *blobs, uint64_t *ret_bytes);

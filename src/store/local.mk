@@ -1,9 +1,37 @@
 # store: durable state: SQLite database, content-addressed blobs, ledger.
 
-# noinst_LIBRARIES += libstore.a
-# libstore_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(SQLITE_CFLAGS) \
-#	$(GNUTLS_CFLAGS) $(MAGIC_CFLAGS)
+noinst_LIBRARIES += libstore.a
+store_cppflags = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(SQLITE_CFLAGS) \
+	$(GNUTLS_CFLAGS) $(MAGIC_CFLAGS)
+store_sources = \
+	%reldir%/batch.h \
+	%reldir%/blob.c %reldir%/blob.h \
+	%reldir%/blob_impl.h \
+	%reldir%/blob_sniff.c \
+	%reldir%/blob_writer.c \
+	%reldir%/blobs.h \
+	%reldir%/db.c %reldir%/db.h \
+	%reldir%/hash.c %reldir%/hash.h \
+	%reldir%/impl.h \
+	%reldir%/media_type.c %reldir%/media_type.h \
+	%reldir%/row_type.c %reldir%/row_type.h \
+	%reldir%/rows.h \
+	%reldir%/schema.c %reldir%/schema.h \
+	%reldir%/store.c %reldir%/store.h \
+	%reldir%/store_batch.c \
+	%reldir%/store_commit.c \
+	%reldir%/store_list.c \
+	%reldir%/store_read.c \
+	%reldir%/writer.c %reldir%/writer.h \
+	%reldir%/writer_impl.h \
+	%reldir%/writer_sweep.c
+libstore_a_SOURCES = $(store_sources)
+libstore_a_CPPFLAGS = $(store_cppflags)
 
-store_libs = $(base_libs)
-# store_libs = libstore.a $(base_libs) $(SQLITE_LIBS) $(GNUTLS_LIBS) \
-#	$(MAGIC_LIBS)
+store_outside_libs = $(base_libs) $(SQLITE_LIBS) $(GNUTLS_LIBS) $(MAGIC_LIBS)
+store_libs = libstore.a $(store_outside_libs)
+
+# The same with failpoints, for the store's own tests.
+check_LIBRARIES += libstore-failing.a
+libstore_failing_a_SOURCES = $(store_sources)
+libstore_failing_a_CPPFLAGS = $(store_cppflags) -DENABLE_FAILPOINTS=1

@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEDIA_TYPE_SIZE		96	/* with the NUL */
+#define MEDIA_TYPE_SIZE 96 /* with the NUL */
 
 /* As much of the content as libmagic gets to see. */
-#define MEDIA_TYPE_SNIFF_MAX	(64 * 1024)
+#define MEDIA_TYPE_SNIFF_MAX (64 * 1024)
 
 /**
  * media_type_of_name() - The type that a file's extension stands for

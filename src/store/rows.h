@@ -27,19 +27,18 @@
 enum {
 	STORE_ID_SIZE = ID_MAX + 1,
 	STORE_TENANT_SIZE = 64 + 1,
-	STORE_NAME_SIZE = 256 + 1,	/* what people call a thing */
-	STORE_FILENAME_SIZE = 255 + 1,	/* one path component */
-	STORE_PATH_SIZE = 4096 + 1,	/* a path in a container */
-	STORE_WORD_SIZE = 32,		/* states, reasons, purposes */
-	STORE_IMAGE_SIZE = 192,		/* "name@sha256:…" */
-	STORE_BOOT_ID_SIZE = 36 + 1,
+	STORE_NAME_SIZE = 256 + 1,     /* what people call a thing */
+	STORE_FILENAME_SIZE = 255 + 1, /* one path component */
+	STORE_PATH_SIZE = 4096 + 1,    /* a path in a container */
+	STORE_WORD_SIZE = 32,          /* states, reasons, purposes */
+	STORE_IMAGE_SIZE = 192,        /* "name@sha256:…" */
 	STORE_NONCE_SIZE = 32,
 };
 
 /** struct store_tenant - Who owns things; the border of every read */
 struct store_tenant {
 	char id[STORE_TENANT_SIZE];
-	usec_t created_usec;		/* fixed */
+	usec_t created_usec; /* fixed */
 };
 
 /**
@@ -48,27 +47,27 @@ struct store_tenant {
  */
 struct store_key {
 	char id[STORE_ID_SIZE];
-	char tenant[STORE_TENANT_SIZE];	/* fixed */
-	uint8_t hash[HASH_SIZE];	/* fixed */
+	char tenant[STORE_TENANT_SIZE]; /* fixed */
+	uint8_t hash[HASH_SIZE];        /* fixed */
 	char name[STORE_NAME_SIZE];
 	uint32_t scopes;
-	usec_t created_usec;		/* fixed */
+	usec_t created_usec; /* fixed */
 	usec_t expires_usec;
 	usec_t revoked_usec;
-	usec_t last_used_usec;		/* to the minute is enough */
+	usec_t last_used_usec; /* to the minute is enough */
 };
 
 /** struct store_file - An uploaded file (file-…) */
 struct store_file {
 	char id[STORE_ID_SIZE];
-	char tenant[STORE_TENANT_SIZE];	/* fixed */
+	char tenant[STORE_TENANT_SIZE]; /* fixed */
 	char filename[STORE_FILENAME_SIZE];
 	char purpose[STORE_WORD_SIZE];
 	char media_type[MEDIA_TYPE_SIZE];
-	uint8_t sha256[HASH_SIZE];	/* fixed; its blob */
-	uint64_t bytes;			/* fixed */
-	usec_t created_usec;		/* fixed */
-	usec_t expires_usec;		/* 0: never */
+	uint8_t sha256[HASH_SIZE]; /* fixed; its blob */
+	uint64_t bytes;            /* fixed */
+	usec_t created_usec;       /* fixed */
+	usec_t expires_usec;       /* 0: never */
 };
 
 /**
@@ -81,10 +80,10 @@ struct store_file {
  */
 struct store_container {
 	char id[STORE_ID_SIZE];
-	char tenant[STORE_TENANT_SIZE];	/* fixed */
-	char key_id[STORE_ID_SIZE];	/* fixed; who is billed */
+	char tenant[STORE_TENANT_SIZE]; /* fixed */
+	char key_id[STORE_ID_SIZE];     /* fixed; who is billed */
 	char name[STORE_NAME_SIZE];
-	char dialect[STORE_WORD_SIZE];	/* fixed */
+	char dialect[STORE_WORD_SIZE]; /* fixed */
 	char pool[STORE_NAME_SIZE];
 	char image[STORE_IMAGE_SIZE];
 	char vm_id[STORE_ID_SIZE];
@@ -92,7 +91,7 @@ struct store_container {
 	uint32_t memory_mib;
 	uint32_t idle_minutes;
 	uint32_t kernel_epoch;
-	usec_t created_usec;		/* fixed */
+	usec_t created_usec; /* fixed */
 	usec_t last_active_usec;
 	usec_t ended_usec;
 	char ended_reason[STORE_WORD_SIZE];
@@ -102,7 +101,7 @@ struct store_container {
 	uint64_t usage_cpu_usec;
 	uint64_t usage_bytes_in;
 	uint64_t usage_bytes_out;
-	bool deleted;			/* set by store_batch_erase_container() */
+	bool deleted; /* set by store_batch_erase_container() */
 };
 
 /**
@@ -113,15 +112,15 @@ struct store_container {
  */
 struct store_cfile {
 	char id[STORE_ID_SIZE];
-	char container_id[STORE_ID_SIZE];	/* fixed */
-	char tenant[STORE_TENANT_SIZE];		/* fixed; the container's */
-	char path[STORE_PATH_SIZE];		/* fixed */
+	char container_id[STORE_ID_SIZE]; /* fixed */
+	char tenant[STORE_TENANT_SIZE];   /* fixed; the container's */
+	char path[STORE_PATH_SIZE];       /* fixed */
 	char source[STORE_WORD_SIZE];
 	char media_type[MEDIA_TYPE_SIZE];
-	char exec_id[STORE_ID_SIZE];		/* fixed; who made it, or "" */
-	uint8_t sha256[HASH_SIZE];		/* fixed; its blob */
-	uint64_t bytes;				/* fixed */
-	usec_t created_usec;			/* fixed */
+	char exec_id[STORE_ID_SIZE]; /* fixed; who made it, or "" */
+	uint8_t sha256[HASH_SIZE];   /* fixed; its blob */
+	uint64_t bytes;              /* fixed */
+	usec_t created_usec;         /* fixed */
 	bool superseded;
 };
 
@@ -134,11 +133,11 @@ struct store_cfile {
  */
 struct store_execution {
 	char id[STORE_ID_SIZE];
-	char container_id[STORE_ID_SIZE];	/* fixed */
-	char tenant[STORE_TENANT_SIZE];		/* fixed; the container's */
-	uint64_t number;			/* fixed */
+	char container_id[STORE_ID_SIZE]; /* fixed */
+	char tenant[STORE_TENANT_SIZE];   /* fixed; the container's */
+	uint64_t number;                  /* fixed */
 	char status[STORE_WORD_SIZE];
-	usec_t created_usec;			/* fixed */
+	usec_t created_usec; /* fixed */
 	usec_t started_usec;
 	usec_t ended_usec;
 	usec_t duration_usec;
@@ -169,12 +168,12 @@ struct store_vm {
 	uint32_t pool_generation;
 	char image[STORE_IMAGE_SIZE];
 	char state[STORE_WORD_SIZE];
-	uint32_t cid;			/* fixed */
+	uint32_t cid; /* fixed */
 	uint32_t memory_mib;
 	uint64_t disk_bytes;
 	uint8_t nonce[STORE_NONCE_SIZE];
-	char boot_id[STORE_BOOT_ID_SIZE];	/* of the host; fixed */
-	usec_t created_usec;			/* fixed */
+	char boot_id[CLOCK_BOOT_ID_SIZE]; /* of the host; fixed */
+	usec_t created_usec;              /* fixed */
 	usec_t assigned_usec;
 	usec_t assigned_boot_usec;
 	usec_t hard_deadline_boot_usec;

@@ -34,16 +34,16 @@ struct store;
 struct store_batch;
 
 /* Batches that may wait for the disk; more are refused. */
-#define STORE_WAITING_MAX	4096
+#define STORE_WAITING_MAX 4096
 
 /* Rows a batch may hold. */
-#define STORE_BATCH_MAX		4096
+#define STORE_BATCH_MAX 4096
 
 /* Rows of one page; a larger limit is cut to it. */
-#define STORE_PAGE_MAX		10000
+#define STORE_PAGE_MAX 10000
 
 /* How long an Idempotency-Key is remembered. */
-#define STORE_IDEMPOTENCY_USEC	(24 * 3600 * USEC_PER_SEC)
+#define STORE_IDEMPOTENCY_USEC (24 * 3600 * USEC_PER_SEC)
 
 /* ------------------------------------------------------------------ life */
 
@@ -102,8 +102,7 @@ void store_batch_free(struct store_batch *batch);
 
 int store_batch_put_tenant(struct store_batch *batch,
 			   const struct store_tenant *row);
-int store_batch_put_key(struct store_batch *batch,
-			const struct store_key *row);
+int store_batch_put_key(struct store_batch *batch, const struct store_key *row);
 int store_batch_put_file(struct store_batch *batch,
 			 const struct store_file *row);
 int store_batch_put_container(struct store_batch *batch,
@@ -114,7 +113,7 @@ int store_batch_put_vm(struct store_batch *batch, const struct store_vm *row);
 int store_batch_put_cfile(struct store_batch *batch,
 			  const struct store_cfile *row);
 
-#define STORE_RECORD_MAX	(32 * 1024 * 1024)
+#define STORE_RECORD_MAX (32 * 1024 * 1024)
 
 /**
  * struct store_record - What an execution left to read, in three pieces
@@ -220,8 +219,8 @@ int store_file_get(struct store *store, const char *tenant, const char *id,
 		   struct store_file *ret);
 
 /** store_container_get() - @tenant NULL: the operator, deleted ones too */
-int store_container_get(struct store *store, const char *tenant,
-			const char *id, struct store_container *ret);
+int store_container_get(struct store *store, const char *tenant, const char *id,
+			struct store_container *ret);
 int store_cfile_get(struct store *store, const char *tenant,
 		    const char *container_id, const char *id,
 		    struct store_cfile *ret);
@@ -239,8 +238,8 @@ int store_execution_get(struct store *store, const char *tenant,
  *		STORE_RECORD_MAX
  * @ret:	Points into @buf
  */
-int store_execution_record(struct store *store, const char *id,
-			   struct buf *buf, struct store_record *ret);
+int store_execution_record(struct store *store, const char *id, struct buf *buf,
+			   struct store_record *ret);
 
 /** store_idempotency_get() - An answer not older than 24 h at @now_usec */
 int store_idempotency_get(struct store *store, const char *tenant,
@@ -325,8 +324,7 @@ int store_cfile_list(struct store *store, const char *tenant,
 		     store_cfile_fn *each, void *userdata, bool *ret_more);
 
 int store_execution_list(struct store *store, const char *tenant,
-			 const char *container_id,
-			 const struct store_page *page,
+			 const char *container_id, const struct store_page *page,
 			 store_execution_fn *each, void *userdata,
 			 bool *ret_more);
 
@@ -374,7 +372,7 @@ struct store_swept {
 };
 
 /* Rows of each kind that one sweep removes, so that no batch waits long. */
-#define STORE_SWEEP_MAX		500
+#define STORE_SWEEP_MAX 500
 
 typedef void store_swept_fn(void *userdata, int r,
 			    const struct store_swept *swept);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CUPOLA_STORE_IMPL_H
+#define CUPOLA_STORE_IMPL_H
+
+/* The store itself, shared by store*.c. */
+
+#include <sqlite3.h>
+
+#include "base/worker.h"
+#include "store/batch.h"
+#include "store/writer.h"
+
+#define STORE_INSTALLATION_SIZE 33
+
+enum store_read {
+	READ_TENANT,
+	READ_KEY,
+	READ_KEY_BY_HASH,
+	READ_FILE,
+	READ_CONTAINER,
+	READ_ANY_CONTAINER,
+	READ_CFILE,
+	READ_CFILE_BY_PATH,
+	READ_EXECUTION,
+	READ_ANSWER,
+	READ_RECORD,
+	READ_COUNTER,
+	READ_TOTALS,
+
+	READ_COUNT,
+};
+
+enum store_list {
+	LIST_KEYS_OF_ALL,
+	LIST_KEYS,
+	LIST_FILES,
+	LIST_FILES_BY_PURPOSE,
+	LIST_CONTAINERS_OF_ALL,
+	LIST_CONTAINERS_OF_ALL_BY_NAME,
+	LIST_CONTAINERS,
+	LIST_CONTAINERS_BY_NAME,
+	LIST_CFILES,
+	LIST_EXECUTIONS,
+	LIST_LIVE_CONTAINERS,
+	LIST_OPEN_EXECUTIONS,
+	LIST_VMS,
+
+	LIST_COUNT,
+};
+
+/**
+ * struct commit_job - The group that the db thread has now
+ * @busy:	Handed over and not back yet
+ */
+struct commit_job {
+	struct job job;
+	struct writer *writer;
+	struct store_batch *group;
+	bool busy;
+};
+
+struct sweep_job {
+	struct job job;
+	struct writer *writer;
+	struct store_sweep_spec spec;
+	struct store_swept swept;
+	int result;
+	store_swept_fn *done;
+	void *userdata;
+	bool busy;
+};
+
+struct collect_job {
+	struct job job;
+	struct writer *writer;
+	int result;
+};
+
+struct store {
+	struct blobs *blobs;
+	struct worker *worker;
+	struct writer *writer;
+	char installation_id[STORE_INSTALLATION_SIZE];
+
+	/* Batches that wait, oldest first. */
+	struct store_batch *first;
+	struct store_batch **last;
+	size_t waiting;
+	struct commit_job commit;
+	struct sweep_job sweep;
+	struct collect_job collect;
+
+	/* The loop's own connection. */
+	sqlite3 *db;
+	sqlite3_stmt *reads[READ_COUNT];
+	sqlite3_stmt *lists[LIST_COUNT][2]; /* descending, ascending */
+	sqlite3_stmt *cursors[LIST_COUNT];
+};
+
+/** store_read_prepare() - Compile the statements of store_read.c */
+int store_read_prepare(struct store *store);
+
+/** store_list_prepare() - Compile the statements of store_list.c */
+int store_list_prepare(struct store *store);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+
+#include "store/db.h"
+#include "store/schema.h"
+
+/*
+ * Each table that is listed has "seq", which grows with every row and is the
+ * order of creation: seconds are too coarse for that. Empty text and zero
+ * stand for "none", so nothing is NULL.
+ *
+ * What must always hold is held by the database itself: a file of a container
+ * belongs to the container's tenant (foreign key over both), a path has one
+ * newest version (partial unique index), sums of quotas and the references of
+ * blobs follow every row that comes or goes, however it does (triggers).
+ */
+static const char version_1[] =
+	"CREATE TABLE settings ("
+	"	name TEXT PRIMARY KEY,"
+	"	value TEXT NOT NULL"
+	") STRICT, WITHOUT ROWID;"
+	"INSERT INTO settings VALUES"
+	"	('installation_id', lower(hex(randomblob(16))));"
+
+	"CREATE TABLE counters ("
+	"	id INTEGER PRIMARY KEY,"
+	"	value INTEGER NOT NULL"
+	") STRICT;"
+
+	"CREATE TABLE tenants ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	created_usec INTEGER NOT NULL,"
+	"	files INTEGER NOT NULL DEFAULT 0,"
+	"	file_bytes INTEGER NOT NULL DEFAULT 0,"
+	"	cfiles INTEGER NOT NULL DEFAULT 0,"
+	"	cfile_bytes INTEGER NOT NULL DEFAULT 0"
+	") STRICT;"
+
+	"CREATE TABLE keys ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	tenant TEXT NOT NULL REFERENCES tenants(id),"
+	"	hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),"
+	"	name TEXT NOT NULL,"
+	"	scopes INTEGER NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	expires_usec INTEGER NOT NULL,"
+	"	revoked_usec INTEGER NOT NULL,"
+	"	last_used_usec INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE INDEX keys_by_tenant ON keys (tenant, seq);"
+
+	/* No foreign keys lead here: they would cost each table an index over
+	 * digests. The triggers below keep refs right. */
+	"CREATE TABLE blobs ("
+	"	sha256 BLOB PRIMARY KEY CHECK (length(sha256) = 32),"
+	"	refs INTEGER NOT NULL DEFAULT 0 CHECK (refs >= 0)"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE INDEX blobs_unused ON blobs (sha256) WHERE refs = 0;"
+	"CREATE TRIGGER blobs_in_use BEFORE DELETE ON blobs"
+	"	WHEN old.refs <> 0 BEGIN"
+	"	SELECT raise(ABORT, 'blob in use');"
+	"END;"
+
+	"CREATE TABLE files ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	tenant TEXT NOT NULL REFERENCES tenants(id),"
+	"	filename TEXT NOT NULL,"
+	"	purpose TEXT NOT NULL,"
+	"	media_type TEXT NOT NULL,"
+	"	sha256 BLOB NOT NULL CHECK (length(sha256) = 32),"
+	"	bytes INTEGER NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	expires_usec INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE INDEX files_by_tenant ON files (tenant, seq);"
+	"CREATE INDEX files_by_purpose ON files (tenant, purpose, seq);"
+	"CREATE INDEX files_by_expiry ON files (expires_usec)"
+	"	WHERE expires_usec > 0;"
+	"CREATE TRIGGER files_added AFTER INSERT ON files BEGIN"
+	"	UPDATE blobs SET refs = refs + 1 WHERE sha256 = new.sha256;"
+	"	UPDATE tenants SET files = files + 1,"
+	"		file_bytes = file_bytes + new.bytes"
+	"		WHERE id = new.tenant;"
+	"END;"
+	"CREATE TRIGGER files_removed AFTER DELETE ON files BEGIN"
+	"	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256;"
+	"	UPDATE tenants SET files = files - 1,"
+	"		file_bytes = file_bytes - old.bytes"
+	"		WHERE id = old.tenant;"
+	"END;"
+
+	"CREATE TABLE containers ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	tenant TEXT NOT NULL REFERENCES tenants(id),"
+	"	key_id TEXT NOT NULL,"
+	"	name TEXT NOT NULL,"
+	"	dialect TEXT NOT NULL,"
+	"	pool TEXT NOT NULL,"
+	"	image TEXT NOT NULL,"
+	"	vm_id TEXT NOT NULL,"
+	"	state TEXT NOT NULL,"
+	"	memory_mib INTEGER NOT NULL,"
+	"	idle_minutes INTEGER NOT NULL,"
+	"	kernel_epoch INTEGER NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	last_active_usec INTEGER NOT NULL,"
+	"	ended_usec INTEGER NOT NULL,"
+	"	ended_reason TEXT NOT NULL,"
+	"	usage_executions INTEGER NOT NULL,"
+	"	usage_assigned_usec INTEGER NOT NULL,"
+	"	usage_executing_usec INTEGER NOT NULL,"
+	"	usage_cpu_usec INTEGER NOT NULL,"
+	"	usage_bytes_in INTEGER NOT NULL,"
+	"	usage_bytes_out INTEGER NOT NULL,"
+	"	deleted INTEGER NOT NULL DEFAULT 0,"
+	"	UNIQUE (id, tenant)"
+	") STRICT;"
+	"CREATE INDEX containers_by_tenant ON containers (tenant, seq)"
+	"	WHERE deleted = 0;"
+	"CREATE INDEX containers_by_tenant_name"
+	"	ON containers (tenant, name, seq) WHERE deleted = 0;"
+	"CREATE INDEX containers_by_name ON containers (name, seq);"
+	"CREATE INDEX containers_live ON containers (tenant, seq)"
+	"	WHERE ended_usec = 0;"
+	"CREATE INDEX containers_by_end ON containers (ended_usec)"
+	"	WHERE ended_usec > 0;"
+
+	"CREATE TABLE cfiles ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	container_id TEXT NOT NULL,"
+	"	tenant TEXT NOT NULL,"
+	"	path TEXT NOT NULL,"
+	"	source TEXT NOT NULL,"
+	"	media_type TEXT NOT NULL,"
+	"	exec_id TEXT NOT NULL,"
+	"	sha256 BLOB NOT NULL CHECK (length(sha256) = 32),"
+	"	bytes INTEGER NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	superseded INTEGER NOT NULL DEFAULT 0,"
+	"	FOREIGN KEY (container_id, tenant)"
+	"		REFERENCES containers (id, tenant)"
+	") STRICT;"
+	"CREATE INDEX cfiles_by_container ON cfiles (container_id, tenant);"
+	"CREATE INDEX cfiles_newest ON cfiles (container_id, tenant, seq)"
+	"	WHERE superseded = 0;"
+	"CREATE UNIQUE INDEX cfiles_by_path ON cfiles (container_id, path)"
+	"	WHERE superseded = 0;"
+	"CREATE TRIGGER cfiles_added AFTER INSERT ON cfiles BEGIN"
+	"	UPDATE blobs SET refs = refs + 1 WHERE sha256 = new.sha256;"
+	"	UPDATE tenants SET cfiles = cfiles + 1,"
+	"		cfile_bytes = cfile_bytes + new.bytes"
+	"		WHERE id = new.tenant;"
+	"END;"
+	"CREATE TRIGGER cfiles_removed AFTER DELETE ON cfiles BEGIN"
+	"	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256;"
+	"	UPDATE tenants SET cfiles = cfiles - 1,"
+	"		cfile_bytes = cfile_bytes - old.bytes"
+	"		WHERE id = old.tenant;"
+	"END;"
+
+	"CREATE TABLE executions ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	container_id TEXT NOT NULL,"
+	"	tenant TEXT NOT NULL,"
+	"	number INTEGER NOT NULL,"
+	"	status TEXT NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	started_usec INTEGER NOT NULL,"
+	"	ended_usec INTEGER NOT NULL,"
+	"	duration_usec INTEGER NOT NULL,"
+	"	cpu_usec INTEGER NOT NULL,"
+	"	peak_memory_bytes INTEGER NOT NULL,"
+	"	total_bytes INTEGER NOT NULL,"
+	"	omitted_bytes INTEGER NOT NULL,"
+	"	execution_count INTEGER NOT NULL,"
+	"	kernel_epoch INTEGER NOT NULL,"
+	"	out_truncated INTEGER NOT NULL,"
+	"	err_truncated INTEGER NOT NULL,"
+	"	state_lost INTEGER NOT NULL,"
+	"	has_record INTEGER NOT NULL DEFAULT 0,"
+	"	FOREIGN KEY (container_id, tenant)"
+	"		REFERENCES containers (id, tenant)"
+	") STRICT;"
+	"CREATE INDEX executions_by_container"
+	"	ON executions (container_id, tenant, seq);"
+	"CREATE INDEX executions_open ON executions (seq)"
+	"	WHERE ended_usec = 0;"
+	"CREATE INDEX executions_by_end ON executions (ended_usec)"
+	"	WHERE ended_usec > 0;"
+
+	/* Apart, so that lists of executions do not drag their output along. */
+	"CREATE TABLE records ("
+	"	id TEXT PRIMARY KEY"
+	"		REFERENCES executions (id) ON DELETE CASCADE,"
+	"	json TEXT NOT NULL,"
+	"	out BLOB NOT NULL,"
+	"	err BLOB NOT NULL"
+	") STRICT;"
+
+	/* Nothing here refers to other tables: the ledger must be complete
+	 * even where they are not. */
+	"CREATE TABLE vms ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	container_id TEXT NOT NULL,"
+	"	pool TEXT NOT NULL,"
+	"	pool_generation INTEGER NOT NULL,"
+	"	image TEXT NOT NULL,"
+	"	state TEXT NOT NULL,"
+	"	cid INTEGER NOT NULL UNIQUE,"
+	"	memory_mib INTEGER NOT NULL,"
+	"	disk_bytes INTEGER NOT NULL,"
+	"	nonce BLOB NOT NULL CHECK (length(nonce) = 32),"
+	"	boot_id TEXT NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	assigned_usec INTEGER NOT NULL,"
+	"	assigned_boot_usec INTEGER NOT NULL,"
+	"	hard_deadline_boot_usec INTEGER NOT NULL"
+	") STRICT;"
+
+	"CREATE TABLE usage ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	tenant TEXT NOT NULL,"
+	"	key_id TEXT NOT NULL,"
+	"	container_id TEXT NOT NULL,"
+	"	vm_id TEXT NOT NULL,"
+	"	exec_id TEXT NOT NULL,"
+	"	kind TEXT NOT NULL,"
+	"	detail TEXT NOT NULL,"
+	"	amount INTEGER NOT NULL,"
+	"	at_usec INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE INDEX usage_by_tenant ON usage (tenant, at_usec);"
+	"CREATE TRIGGER usage_is_final BEFORE UPDATE ON usage BEGIN"
+	"	SELECT raise(ABORT, 'usage is append-only');"
+	"END;"
+
+	"CREATE TABLE idempotency ("
+	"	tenant TEXT NOT NULL REFERENCES tenants(id),"
+	"	key TEXT NOT NULL,"
+	"	body_sha256 BLOB NOT NULL CHECK (length(body_sha256) = 32),"
+	"	answer TEXT NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	PRIMARY KEY (tenant, key)"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE INDEX idempotency_by_age ON idempotency (created_usec);";
+
+const char *const schema_steps[] = {
+	version_1,
+};
+const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);
+
+int schema_check(sqlite3 *db, size_t count, struct error *err)
+{
+	int64_t application, tables, version;
+	int r;
+
+	r = db_query_int(db, "PRAGMA application_id", &application);
+	if (r >= 0)
+		r = db_query_int(db, "PRAGMA user_version", &version);
+	if (r >= 0)
+		r = db_query_int(db, "SELECT count(*) FROM sqlite_schema",
+				 &tables);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot read the database");
+	if (application != SCHEMA_APPLICATION_ID &&
+	    (application != 0 || tables > 0)) {
+		error_set(err, ERR_INTERNAL,
+			  "The database was not made by Cupola");
+		return -EINVAL;
+	}
+	if (version < 0 || (uint64_t)version > count) {
+		error_set(err, ERR_INTERNAL,
+			  "The database has version %lld, made by a newer "
+			  "Cupola; this one knows versions up to %zu",
+			  (long long)version, count);
+		return -EINVAL;
+	}
+	return (int)version;
+}
+
+static int schema_step(sqlite3 *db, const char *step, size_t version)
+{
+	char pragmas[96];
+	int r;
+
+	(void)snprintf(pragmas, sizeof(pragmas),
+		       "PRAGMA user_version = %zu; PRAGMA application_id = %d",
+		       version, SCHEMA_APPLICATION_ID);
+	r = db_exec(db, "BEGIN IMMEDIATE");
+	if (r < 0)
+		return r;
+	r = db_exec(db, step);
+	if (r >= 0)
+		r = db_exec(db, pragmas);
+	if (r >= 0)
+		r = db_exec(db, "COMMIT");
+	if (r < 0)
+		(void)db_exec(db, "ROLLBACK"); /* may have happened already */
+	return r;
+}
+
+int schema_apply(sqlite3 *db, const char *const *steps, size_t count,
+		 struct error *err)
+{
+	size_t i;
+	int r;
+
+	r = schema_check(db, count, err);
+	if (r < 0)
+		return r;
+	for (i = (size_t)r; i < count; i++) {
+		r = schema_step(db, steps[i], i + 1);
+		if (r < 0)
+			return error_set_errno(err, r,
+					       "Cannot bring the database from "
+					       "version %zu to %zu",
+					       i, i + 1);
+	}
+	return 0;
+}

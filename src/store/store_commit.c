@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Group commit: while the db thread writes one group, batches gather; when it
+ * is back, all that have gathered go as the next. So a lone batch never waits
+ * for company, and under load one fsync serves many.
+ */
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "store/impl.h"
+
+/* Bounds the time that the first of a group waits for the last. */
+#define STORE_GROUP_MAX 256
+
+static void group_next(struct store *store);
+
+static void commit_run(struct job *job)
+{
+	struct commit_job *c = JOB_OWNER(job, struct commit_job, job);
+
+	writer_commit_group(c->writer, c->group);
+}
+
+static void commit_done(struct job *job)
+{
+	struct commit_job *c = JOB_OWNER(job, struct commit_job, job);
+	struct store *store = JOB_OWNER(c, struct store, commit);
+	struct store_batch *batch = take_ptr(c->group);
+	struct store_batch *next;
+
+	c->busy = false;
+	/* Before the callbacks: the thread need not wait for them. */
+	group_next(store);
+	for (; batch; batch = next) {
+		next = batch->next;
+		if (batch->done)
+			batch->done(batch->userdata, batch->result);
+		store_batch_end(batch);
+	}
+}
+
+static void group_next(struct store *store)
+{
+	struct commit_job *c = &store->commit;
+	struct store_batch **end = &store->first;
+	size_t count = 0;
+
+	if (c->busy || !store->first)
+		return;
+	while (*end && count < STORE_GROUP_MAX) {
+		end = &(*end)->next;
+		count++;
+	}
+	c->group = store->first;
+	store->first = *end;
+	*end = NULL;
+	if (!store->first)
+		store->last = &store->first;
+	store->waiting -= count;
+
+	c->job.run = commit_run;
+	c->job.done = commit_done;
+	c->writer = store->writer;
+	c->busy = true;
+	/* Cannot be full: STORE_JOBS_MAX has a place for each kind of job. */
+	(void)worker_submit(store->worker, &c->job);
+}
+
+int store_commit(struct store *store, struct store_batch *batch,
+		 store_done_fn *done, void *userdata)
+{
+	if (batch->failed < 0)
+		return batch->failed;
+	if (store->waiting == STORE_WAITING_MAX)
+		return -EAGAIN;
+	batch->done = done;
+	batch->userdata = userdata;
+	*store->last = batch;
+	store->last = &batch->next;
+	store->waiting++;
+	group_next(store);
+	return 0;
+}
+
+static void sweep_run(struct job *job)
+{
+	struct sweep_job *s = JOB_OWNER(job, struct sweep_job, job);
+
+	s->result = writer_sweep(s->writer, &s->spec, &s->swept);
+}
+
+static void sweep_done(struct job *job)
+{
+	struct sweep_job *s = JOB_OWNER(job, struct sweep_job, job);
+
+	s->busy = false;
+	s->done(s->userdata, s->result, &s->swept);
+}
+
+int store_sweep(struct store *store, const struct store_sweep_spec *spec,
+		store_swept_fn *done, void *userdata)
+{
+	struct sweep_job *s = &store->sweep;
+	int r;
+
+	if (s->busy)
+		return -EBUSY;
+	*s = (struct sweep_job){
+		.job = { .run = sweep_run, .done = sweep_done },
+		.writer = store->writer,
+		.spec = *spec,
+		.done = done,
+		.userdata = userdata,
+	};
+	r = worker_submit(store->worker, &s->job);
+	if (r < 0)
+		return r;
+	s->busy = true;
+	return 0;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "store/db.h"
+#include "store/impl.h"
+
+/* Reads of whole rows: what they find is a row of @kind. */
+static const struct {
+	enum row_kind kind;
+	const char *where;
+} rows[] = {
+	[READ_TENANT] = { ROW_TENANT, "id = ?1" },
+	[READ_KEY] = { ROW_KEY, "id = ?1" },
+	[READ_KEY_BY_HASH] = { ROW_KEY, "hash = ?1" },
+	[READ_FILE] = { ROW_FILE, "id = ?1 AND tenant = ?2" },
+	[READ_CONTAINER] = { ROW_CONTAINER,
+			     "id = ?1 AND tenant = ?2 AND deleted = 0" },
+	[READ_ANY_CONTAINER] = { ROW_CONTAINER, "id = ?1" },
+	[READ_CFILE] = { ROW_CFILE,
+			 "id = ?1 AND tenant = ?2 AND container_id = ?3" },
+	[READ_CFILE_BY_PATH] = { ROW_CFILE, "container_id = ?1 AND path = ?2"
+					    " AND superseded = 0" },
+	[READ_EXECUTION] = { ROW_EXECUTION,
+			     "id = ?1 AND tenant = ?2 AND container_id = ?3" },
+	[READ_ANSWER] = { ROW_IDEMPOTENCY, "tenant = ?1 AND key = ?2" },
+};
+
+/* The others, which are read by hand. */
+static const char *const values[READ_COUNT] = {
+	[READ_RECORD] = "SELECT json, out, err FROM records WHERE id = ?1",
+	[READ_COUNTER] = "SELECT value FROM counters WHERE id = ?1",
+	[READ_TOTALS] = "SELECT files, file_bytes, cfiles, cfile_bytes,"
+			" (SELECT count(*) FROM containers"
+			" WHERE tenant = ?1 AND ended_usec = 0)"
+			" FROM tenants WHERE id = ?1",
+};
+static_assert(sizeof(rows) / sizeof(rows[0]) == READ_RECORD,
+	      "rows[] doesn't match enum store_read");
+
+int store_read_prepare(struct store *store)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < READ_COUNT; i++) {
+		_cleanup_(buf_done) struct buf sql = BUF_INIT(ROW_SQL_MAX);
+
+		if (values[i])
+			r = buf_add_str(&sql, values[i]);
+		else
+			r = row_type_add_select(row_type_get(rows[i].kind),
+						rows[i].where, &sql);
+		if (r >= 0)
+			r = db_prepare(store->db, buf_str(&sql),
+				       &store->reads[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Step a bound statement and fill in one row. */
+static int read_row(struct store *store, enum store_read which, void *ret)
+{
+	sqlite3_stmt *statement = store->reads[which];
+	int r;
+
+	r = db_step(statement);
+	if (r > 0)
+		row_type_read(row_type_get(rows[which].kind), statement, ret);
+	db_reset(statement);
+	if (r < 0)
+		return r;
+	return r > 0 ? 0 : -ENOENT;
+}
+
+/* Up to three parameters of text; NULL ends them. */
+static int read_by_text(struct store *store, enum store_read which,
+			const char *one, const char *two, const char *three,
+			void *ret)
+{
+	const char *const texts[] = { one, two, three };
+	size_t i;
+	int r;
+
+	for (i = 0; i < 3 && texts[i]; i++) {
+		r = db_bind_text(store->reads[which], (int)i + 1, texts[i]);
+		if (r < 0)
+			return r;
+	}
+	return read_row(store, which, ret);
+}
+
+int store_tenant_get(struct store *store, const char *id,
+		     struct store_tenant *ret)
+{
+	return read_by_text(store, READ_TENANT, id, NULL, NULL, ret);
+}
+
+int store_key_find(struct store *store, const uint8_t hash[HASH_SIZE],
+		   struct store_key *ret)
+{
+	int rc = sqlite3_bind_blob(store->reads[READ_KEY_BY_HASH], 1, hash,
+				   HASH_SIZE, SQLITE_STATIC);
+
+	if (rc != SQLITE_OK)
+		return db_errno(store->db, rc);
+	return read_row(store, READ_KEY_BY_HASH, ret);
+}
+
+int store_key_get(struct store *store, const char *id, struct store_key *ret)
+{
+	return read_by_text(store, READ_KEY, id, NULL, NULL, ret);
+}
+
+int store_file_get(struct store *store, const char *tenant, const char *id,
+		   struct store_file *ret)
+{
+	return read_by_text(store, READ_FILE, id, tenant, NULL, ret);
+}
+
+int store_container_get(struct store *store, const char *tenant, const char *id,
+			struct store_container *ret)
+{
+	if (!tenant)
+		return read_by_text(store, READ_ANY_CONTAINER, id, NULL, NULL,
+				    ret);
+	return read_by_text(store, READ_CONTAINER, id, tenant, NULL, ret);
+}
+
+int store_cfile_get(struct store *store, const char *tenant,
+		    const char *container_id, const char *id,
+		    struct store_cfile *ret)
+{
+	return read_by_text(store, READ_CFILE, id, tenant, container_id, ret);
+}
+
+int store_cfile_find(struct store *store, const char *container_id,
+		     const char *path, struct store_cfile *ret)
+{
+	return read_by_text(store, READ_CFILE_BY_PATH, container_id, path, NULL,
+			    ret);
+}
+
+int store_execution_get(struct store *store, const char *tenant,
+			const char *container_id, const char *id,
+			struct store_execution *ret)
+{
+	return read_by_text(store, READ_EXECUTION, id, tenant, container_id,
+			    ret);
+}
+
+/* Only the offset is known until the buffer stops growing. */
+static int add_piece(sqlite3_stmt *statement, int column, struct buf *buf,
+		     size_t *ret_size)
+{
+	const void *data = sqlite3_column_blob(statement, column);
+
+	*ret_size = (size_t)sqlite3_column_bytes(statement, column);
+	return buf_add(buf, data, *ret_size);
+}
+
+static int read_record(sqlite3_stmt *statement, struct buf *buf,
+		       struct store_record *ret)
+{
+	struct store_record record;
+	int r;
+
+	buf_clear(buf);
+	r = add_piece(statement, 0, buf, &record.json_size);
+	if (r >= 0)
+		r = add_piece(statement, 1, buf, &record.out_size);
+	if (r >= 0)
+		r = add_piece(statement, 2, buf, &record.err_size);
+	if (r < 0)
+		return r;
+	record.json = buf_str(buf);
+	record.out = record.json + record.json_size;
+	record.err = record.json + record.json_size + record.out_size;
+	*ret = record;
+	return 0;
+}
+
+int store_execution_record(struct store *store, const char *id, struct buf *buf,
+			   struct store_record *ret)
+{
+	sqlite3_stmt *statement = store->reads[READ_RECORD];
+	int r;
+
+	r = db_bind_text(statement, 1, id);
+	if (r < 0)
+		return r;
+	r = db_step(statement);
+	if (r > 0)
+		r = read_record(statement, buf, ret);
+	else if (r == 0)
+		r = -ENOENT;
+	db_reset(statement);
+	return r;
+}
+
+int store_idempotency_get(struct store *store, const char *tenant,
+			  const char *key, usec_t now_usec,
+			  struct store_idempotency *ret)
+{
+	struct store_idempotency row;
+	int r;
+
+	r = read_by_text(store, READ_ANSWER, tenant, key, NULL, &row);
+	if (r < 0)
+		return r;
+	if (usec_add(row.created_usec, STORE_IDEMPOTENCY_USEC) <= now_usec)
+		return -ENOENT;
+	*ret = row;
+	return 0;
+}
+
+int store_counter_get(struct store *store, enum store_counter counter,
+		      uint64_t *ret)
+{
+	sqlite3_stmt *statement = store->reads[READ_COUNTER];
+	int rc, r;
+
+	assert(counter < STORE_COUNTER_COUNT);
+	rc = sqlite3_bind_int64(statement, 1, counter);
+	if (rc != SQLITE_OK)
+		return db_errno(store->db, rc);
+	r = db_step(statement);
+	if (r >= 0)
+		*ret = r > 0 ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+	db_reset(statement);
+	return r < 0 ? r : 0;
+}
+
+int store_tenant_totals(struct store *store, const char *tenant,
+			struct store_totals *ret)
+{
+	sqlite3_stmt *statement = store->reads[READ_TOTALS];
+	struct store_totals totals = { 0 };
+	uint64_t *const fields[] = { &totals.files, &totals.file_bytes,
+				     &totals.cfiles, &totals.cfile_bytes,
+				     &totals.live_containers };
+	size_t i;
+	int r;
+
+	r = db_bind_text(statement, 1, tenant);
+	if (r < 0)
+		return r;
+	r = db_step(statement);
+	if (r > 0)
+		for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+			*fields[i] = (uint64_t)sqlite3_column_int64(statement,
+								    (int)i);
+	db_reset(statement);
+	if (r < 0)
+		return r;
+	*ret = totals;
+	return 0;
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Theory of operation: every put, delete and removal of blobs happens here, on
+ * one thread, one after the other. That order is what makes it safe to look
+ * whether a blob exists before a row names it: nobody can remove it in
+ * between.
+ */
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/failpoint.h"
+#include "store/blobs.h"
+#include "store/db.h"
+#include "store/schema.h"
+#include "store/writer_impl.h"
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+
+/* Must be STORE_IDEMPOTENCY_USEC and STORE_SWEEP_MAX, spelled for SQL. */
+#define DAY_USEC 86400000000
+#define BOUND 500
+static_assert(DAY_USEC == STORE_IDEMPOTENCY_USEC, "a day has changed");
+static_assert(BOUND == STORE_SWEEP_MAX, "the sweep's bound has changed");
+
+static const char *const statements[] = {
+	[WRITE_BEGIN] = "BEGIN IMMEDIATE",
+	[WRITE_COMMIT] = "COMMIT",
+	[WRITE_ROLLBACK] = "ROLLBACK",
+	[WRITE_SAVEPOINT] = "SAVEPOINT batch",
+	[WRITE_RELEASE] = "RELEASE batch",
+	[WRITE_ROLLBACK_TO] = "ROLLBACK TO batch",
+	[WRITE_BLOB] = "INSERT INTO blobs (sha256) VALUES (?1)"
+		       " ON CONFLICT DO NOTHING",
+	[WRITE_SUPERSEDE] = "UPDATE cfiles SET superseded = 1"
+			    " WHERE container_id = ?1 AND path = ?2"
+			    " AND superseded = 0 AND NOT EXISTS"
+			    " (SELECT 1 FROM cfiles WHERE id = ?3)",
+	[WRITE_RECORD] = "INSERT INTO records (id, json, out, err)"
+			 " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO UPDATE"
+			 " SET json = excluded.json, out = excluded.out,"
+			 " err = excluded.err",
+	[WRITE_HAS_RECORD] = "UPDATE executions SET has_record = 1"
+			     " WHERE id = ?1",
+	[WRITE_TOUCH_KEY] = "UPDATE keys SET last_used_usec = ?2"
+			    " WHERE id = ?1 AND last_used_usec < ?2",
+	[WRITE_COUNTER] = "INSERT INTO counters (id, value) VALUES (?1, ?2)"
+			  " ON CONFLICT (id) DO UPDATE"
+			  " SET value = max(value, excluded.value)",
+	[WRITE_DELETE_FILE] = "DELETE FROM files WHERE id = ?1",
+	[WRITE_DELETE_CFILE] = "DELETE FROM cfiles WHERE id = ?1",
+	[WRITE_DELETE_VM] = "DELETE FROM vms WHERE id = ?1",
+	[WRITE_ERASE_CFILES] = "DELETE FROM cfiles WHERE container_id = ?1",
+	[WRITE_ERASE_EXECUTIONS] = "DELETE FROM executions"
+				   " WHERE container_id = ?1",
+	[WRITE_ERASE_MARK] = "UPDATE containers SET deleted = 1 WHERE id = ?1",
+	[WRITE_SWEEP_FILES] = "DELETE FROM files WHERE seq IN"
+			      " (SELECT seq FROM files WHERE expires_usec > 0"
+			      " AND expires_usec <= ?1 LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_CFILES] = "DELETE FROM cfiles WHERE seq IN"
+			       " (SELECT f.seq FROM containers c"
+			       " CROSS JOIN cfiles f ON f.container_id = c.id"
+			       " WHERE c.ended_usec > 0 AND c.ended_usec < ?1"
+			       " LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_EXECUTIONS] = "DELETE FROM executions WHERE seq IN"
+				   " (SELECT seq FROM executions"
+				   " WHERE ended_usec > 0 AND ended_usec < ?1"
+				   " LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_CONTAINERS] =
+		"DELETE FROM containers WHERE seq IN"
+		" (SELECT seq FROM containers c WHERE ended_usec > 0"
+		" AND ended_usec < ?1 AND NOT EXISTS"
+		" (SELECT 1 FROM cfiles WHERE container_id = c.id)"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM executions WHERE container_id = c.id)"
+		" LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_ANSWERS] = "DELETE FROM idempotency"
+				" WHERE (tenant, key) IN"
+				" (SELECT tenant, key FROM idempotency"
+				" WHERE created_usec + " STRING(
+					DAY_USEC) " <= ?1 ORDER BY created_usec"
+						  " LIMIT " STRING(BOUND) ")",
+	[WRITE_UNUSED_BLOBS] = "SELECT sha256 FROM blobs WHERE refs = 0"
+			       " LIMIT " STRING(BOUND),
+	[WRITE_BLOB_REFS] = "SELECT refs FROM blobs WHERE sha256 = ?1",
+	[WRITE_DELETE_BLOB] = "DELETE FROM blobs WHERE sha256 = ?1",
+};
+static_assert(sizeof(statements) / sizeof(statements[0]) == WRITE_COUNT,
+	      "statements[] doesn't match enum writer_statement");
+
+/* FULL: a commit is on the disk when it returns, not only in order. */
+static const char pragmas[] = "PRAGMA journal_mode = WAL;"
+			      "PRAGMA synchronous = FULL;"
+			      "PRAGMA foreign_keys = ON;"
+			      "PRAGMA trusted_schema = OFF;"
+			      "PRAGMA journal_size_limit = 16777216;";
+
+static int prepare_insert(struct writer *w, enum row_kind kind)
+{
+	const struct row_type *type = row_type_get(kind);
+	_cleanup_(buf_done) struct buf sql = BUF_INIT(ROW_SQL_MAX);
+	int r;
+
+	r = row_type_add_insert(type, &sql);
+	if (r < 0)
+		return r;
+	if (kind == ROW_IDEMPOTENCY)
+		r = buf_add_str(&sql,
+				" ON CONFLICT (tenant, key) DO UPDATE SET"
+				" body_sha256 = excluded.body_sha256,"
+				" answer = excluded.answer,"
+				" created_usec = excluded.created_usec"
+				" WHERE created_usec + " STRING(
+					DAY_USEC) " <= excluded.created_usec");
+	else if (kind != ROW_USAGE)
+		r = row_type_add_update(type, &sql);
+	if (r < 0)
+		return r;
+	return db_prepare(w->db, buf_str(&sql), &w->insert[kind]);
+}
+
+static int writer_prepare(struct writer *w)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < WRITE_COUNT; i++)
+		r = db_prepare(w->db, statements[i], &w->statements[i]);
+	for (i = 0; r >= 0 && i < ROW_KIND_COUNT; i++)
+		r = prepare_insert(w, i);
+	return r;
+}
+
+static void writer_freep(struct writer **w)
+{
+	writer_free(*w);
+}
+
+int writer_open(const char *path, struct blobs *blobs, struct writer **ret,
+		struct error *err)
+{
+	_cleanup_(writer_freep) struct writer *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return error_set_errno(err, -ENOMEM, "Cannot open the database");
+	w->blobs = blobs;
+	r = db_open(path, false, &w->db);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot open the database '%s'",
+				       path);
+	/* Before the first change: it may not be ours. */
+	r = schema_check(w->db, schema_step_count, err);
+	if (r < 0)
+		return r;
+	r = db_exec(w->db, pragmas);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot set up the database");
+	r = schema_apply(w->db, schema_steps, schema_step_count, err);
+	if (r < 0)
+		return r;
+	r = writer_prepare(w);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot set up the database");
+	*ret = take_ptr(w);
+	return 0;
+}
+
+void writer_free(struct writer *w)
+{
+	size_t i;
+
+	if (!w)
+		return;
+	for (i = 0; i < WRITE_COUNT; i++)
+		db_finalizep(&w->statements[i]);
+	for (i = 0; i < ROW_KIND_COUNT; i++)
+		db_finalizep(&w->insert[i]);
+	db_closep(&w->db);
+	free(w);
+}
+
+int writer_run(struct writer *w, enum writer_statement which)
+{
+	return db_run(w->statements[which]);
+}
+
+static int run_with_id(struct writer *w, enum writer_statement which,
+		       const char *id)
+{
+	int r = db_bind_text(w->statements[which], 1, id);
+
+	return r < 0 ? r : writer_run(w, which);
+}
+
+static int run_with_value(struct writer *w, enum writer_statement which,
+			  uint64_t value)
+{
+	int rc = sqlite3_bind_int64(w->statements[which], 2, (int64_t)value);
+
+	return rc != SQLITE_OK ? db_errno(w->db, rc) : writer_run(w, which);
+}
+
+/* The blob must be there before a row may name it. */
+static int announce_blob(struct writer *w, const uint8_t *sha256)
+{
+	sqlite3_stmt *statement = w->statements[WRITE_BLOB];
+	int rc;
+
+	if (!blobs_have(w->blobs, sha256))
+		return -ENOENT;
+	rc = sqlite3_bind_blob(statement, 1, sha256, HASH_SIZE, SQLITE_STATIC);
+	return rc != SQLITE_OK ? db_errno(w->db, rc) : db_run(statement);
+}
+
+static int supersede(struct writer *w, const struct store_cfile *row)
+{
+	sqlite3_stmt *statement = w->statements[WRITE_SUPERSEDE];
+	int r;
+
+	r = db_bind_text(statement, 1, row->container_id);
+	if (r >= 0)
+		r = db_bind_text(statement, 2, row->path);
+	if (r >= 0)
+		r = db_bind_text(statement, 3, row->id);
+	return r < 0 ? r : db_run(statement);
+}
+
+/* An empty piece is bound as such: SQLite takes a NULL pointer for NULL. */
+static int bind_piece(sqlite3_stmt *statement, int at, const void *data,
+		      size_t size)
+{
+	return sqlite3_bind_blob64(statement, at, size > 0 ? data : "", size,
+				   SQLITE_STATIC);
+}
+
+static int put_record(struct writer *w, const char *id,
+		      const struct store_record *record)
+{
+	sqlite3_stmt *statement = w->statements[WRITE_RECORD];
+	int rc, r;
+
+	rc = sqlite3_bind_text(statement, 1, id, -1, SQLITE_STATIC);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_text64(statement, 2, record->json,
+					 record->json_size, SQLITE_STATIC,
+					 SQLITE_UTF8);
+	if (rc == SQLITE_OK)
+		rc = bind_piece(statement, 3, record->out, record->out_size);
+	if (rc == SQLITE_OK)
+		rc = bind_piece(statement, 4, record->err, record->err_size);
+	if (rc != SQLITE_OK)
+		return db_errno(w->db, rc);
+	r = db_run(statement);
+	return r < 0 ? r : run_with_id(w, WRITE_HAS_RECORD, id);
+}
+
+static int insert_row(struct writer *w, const struct op *op)
+{
+	sqlite3_stmt *statement = w->insert[op->type];
+	int rc, r;
+
+	rc = row_type_bind(row_type_get(op->type), op->row, statement);
+	if (rc != SQLITE_OK)
+		return db_errno(w->db, rc);
+	r = db_run(statement);
+	/* The one insert whose conflict is told by doing nothing. */
+	if (r >= 0 && op->type == ROW_IDEMPOTENCY && sqlite3_changes(w->db) == 0)
+		return -EEXIST;
+	return r;
+}
+
+static int apply_put(struct writer *w, const struct op *op)
+{
+	const uint8_t *blob = op_blob(op);
+	int r = 0;
+
+	if (blob)
+		r = announce_blob(w, blob);
+	if (r >= 0 && op->type == ROW_CFILE)
+		r = supersede(w, op->row);
+	if (r >= 0)
+		r = insert_row(w, op);
+	if (r >= 0 && op->record.json) {
+		const struct store_execution *row = op->row;
+
+		r = put_record(w, row->id, &op->record);
+	}
+	return r;
+}
+
+static int apply_delete(struct writer *w, const struct op *op)
+{
+	switch (op->type) {
+	case ROW_FILE:
+		return run_with_id(w, WRITE_DELETE_FILE, op->id);
+	case ROW_CFILE:
+		return run_with_id(w, WRITE_DELETE_CFILE, op->id);
+	case ROW_VM:
+		return run_with_id(w, WRITE_DELETE_VM, op->id);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int apply_erase_container(struct writer *w, const struct op *op)
+{
+	int r;
+
+	r = run_with_id(w, WRITE_ERASE_CFILES, op->id);
+	if (r >= 0)
+		r = run_with_id(w, WRITE_ERASE_EXECUTIONS, op->id);
+	if (r >= 0)
+		r = run_with_id(w, WRITE_ERASE_MARK, op->id);
+	return r;
+}
+
+static int apply_touch_key(struct writer *w, const struct op *op)
+{
+	int r = db_bind_text(w->statements[WRITE_TOUCH_KEY], 1, op->id);
+
+	return r < 0 ? r : run_with_value(w, WRITE_TOUCH_KEY, op->value);
+}
+
+static int apply_set_counter(struct writer *w, const struct op *op)
+{
+	int rc = sqlite3_bind_int64(w->statements[WRITE_COUNTER], 1,
+				    op->counter);
+
+	if (rc != SQLITE_OK)
+		return db_errno(w->db, rc);
+	return run_with_value(w, WRITE_COUNTER, op->value);
+}
+
+static int (*const apply[])(struct writer *w, const struct op *op) = {
+	[OP_PUT] = apply_put,
+	[OP_DELETE] = apply_delete,
+	[OP_ERASE_CONTAINER] = apply_erase_container,
+	[OP_TOUCH_KEY] = apply_touch_key,
+	[OP_SET_COUNTER] = apply_set_counter,
+};
+static_assert(sizeof(apply) / sizeof(apply[0]) == OP_KIND_COUNT,
+	      "apply[] doesn't match enum op_kind");
+
+static int apply_batch(struct writer *w, const struct store_batch *batch)
+{
+	const struct op *op;
+	int r = 0;
+
+	for (op = batch->first; r >= 0 && op; op = op->next)
+		r = apply[op->kind](w, op);
+	return r;
+}
+
+/* Return: whether the transaction still stands. */
+static bool apply_in_savepoint(struct writer *w, struct store_batch *batch)
+{
+	int r;
+
+	r = writer_run(w, WRITE_SAVEPOINT);
+	if (r >= 0) {
+		r = apply_batch(w, batch);
+		/* SQLite gives up the whole transaction when the disk is full
+		 * or broken. */
+		if (r < 0 && sqlite3_get_autocommit(w->db) == 0)
+			(void)writer_run(w, WRITE_ROLLBACK_TO);
+		if (sqlite3_get_autocommit(w->db) == 0 &&
+		    writer_run(w, WRITE_RELEASE) < 0)
+			return false;
+	}
+	batch->result = r < 0 ? r : 0;
+	return sqlite3_get_autocommit(w->db) == 0;
+}
+
+int writer_commit(struct writer *w)
+{
+	int r;
+
+	r = failpoint("store-before-commit");
+	if (r >= 0)
+		r = writer_run(w, WRITE_COMMIT);
+	if (r < 0 && sqlite3_get_autocommit(w->db) == 0)
+		(void)writer_run(w, WRITE_ROLLBACK);
+	if (r >= 0)
+		(void)failpoint("store-after-commit");
+	return r;
+}
+
+static int commit_once(struct writer *w, struct store_batch *group)
+{
+	struct store_batch *batch;
+	int r;
+
+	r = writer_run(w, WRITE_BEGIN);
+	if (r < 0)
+		return r;
+	for (batch = group; batch; batch = batch->next) {
+		if (apply_in_savepoint(w, batch))
+			continue;
+		if (sqlite3_get_autocommit(w->db) == 0)
+			(void)writer_run(w, WRITE_ROLLBACK);
+		return batch->result < 0 ? batch->result : -EIO;
+	}
+	return writer_commit(w);
+}
+
+static void commit_alone(struct writer *w, struct store_batch *batch)
+{
+	struct store_batch *next = batch->next;
+	int r;
+
+	batch->next = NULL;
+	r = commit_once(w, batch);
+	if (r < 0)
+		batch->result = r;
+	batch->next = next;
+}
+
+void writer_commit_group(struct writer *w, struct store_batch *group)
+{
+	struct store_batch *batch;
+	bool deletes = false;
+	int r;
+
+	r = commit_once(w, group);
+	if (r < 0 && group->next)
+		for (batch = group; batch; batch = batch->next)
+			commit_alone(w, batch);
+	else if (r < 0)
+		group->result = r;
+
+	for (batch = group; batch; batch = batch->next)
+		deletes |= batch->deletes && batch->result == 0;
+	/* What a client deletes is gone when it is told so. What fails or is
+	 * too much here is left to the next sweep. */
+	if (deletes)
+		(void)writer_sweep_blobs(w);
+}
