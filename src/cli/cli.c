@@ -1,0 +1,94 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+
+static const struct cli_command commands[] = {
+	{ "run", "SCRIPT [--file FILE]... [--out DIR] [--timeout SECONDS]",
+	  "Run a script in a container of its own and bring its files back",
+	  cmd_run },
+	{ "exec", "CONTAINER [-c CODE | FILE | -] [--out DIR]",
+	  "Run code in a container, which keeps its state", cmd_exec },
+	{ "ps", "[--all]", "List containers", cmd_ps },
+	{ "inspect", "ID", "Show all that is known of a container or VM",
+	  cmd_inspect },
+	{ "kill", "ID...", "End containers' sessions", cmd_kill },
+	{ "files", "ls | get | put | rm [CONTAINER] [FILE]...",
+	  "List, fetch, send and remove files", cmd_files },
+	{ "keys", "create | list | revoke [KEY]", "Manage API keys",
+	  cmd_keys },
+	{ "images", "", "List the images that this host has", cmd_images },
+	{ "doctor", "", "Say what this host has and lacks", cmd_doctor },
+	{ "audit", "", "Compare the books with what really runs", cmd_audit },
+	{ "version", "", "Print the version", cmd_version },
+	{ "help", "[COMMAND]", "Explain a command", cmd_help },
+	{ NULL, NULL, NULL, NULL },
+};
+
+const struct cli_command *cli_commands(void)
+{
+	return commands;
+}
+
+const struct cli_command *cli_command_find(const char *name)
+{
+	const struct cli_command *c;
+
+	for (c = commands; name && c->name; c++)
+		if (strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}
+
+int cli_fail(struct cli *cli, enum cli_exit status, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!cli->message[0]) {
+		va_start(ap, fmt);
+		vsnprintf(cli->message, sizeof(cli->message), fmt, ap);
+		va_end(ap);
+	}
+	return -(int)status;
+}
+
+void cli_forgive(struct cli *cli)
+{
+	cli->message[0] = '\0';
+}
+
+static void say(const char *text)
+{
+	_cleanup_free_ char *safe = text_escape(text);
+
+	progress_wipe();
+	fprintf(stderr, "cupolactl: %s\n", safe ? safe : "out of memory");
+}
+
+void cli_note(const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	say(text ? text : "out of memory");
+}
+
+int cli_client(struct cli *cli, struct client **ret_client)
+{
+	int r = 0;
+
+	if (!cli->client)
+		r = client_new(cli, &cli->client);
+	*ret_client = cli->client;
+	return r;
+}

@@ -1,0 +1,342 @@
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/host.h"
+#include "cli/text.h"
+
+/* The user that the daemon runs as. */
+#define DAEMON_USER "cupola"
+
+#define INSTALL "run contrib/install-deps"
+
+/* Below this a VM's scratch disk or its memory may not fit. */
+#define DISK_LITTLE (2ULL * 1000 * 1000 * 1000)
+#define MEMORY_LITTLE (1ULL * 1000 * 1000 * 1000)
+
+static const char *const level_names[] = {
+	[HOST_GOOD] = "ok",
+	[HOST_NOTE] = "note",
+	[HOST_LACKS] = "lacks",
+};
+static_assert(sizeof(level_names) / sizeof(level_names[0]) ==
+		      HOST_LEVEL_COUNT,
+	      "level_names[] doesn't match enum host_level");
+
+const char *host_level_name(enum host_level level)
+{
+	return level_names[level];
+}
+
+static void set_text(struct host_finding *f, enum host_level level,
+		     const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void set_text(struct host_finding *f, enum host_level level,
+		     const char *fmt, ...)
+{
+	va_list ap;
+
+	f->level = level;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+}
+
+static void set_remedy(struct host_finding *f, const char *remedy)
+{
+	snprintf(f->remedy, sizeof(f->remedy), "%s", remedy);
+}
+
+static void check_user(struct host_finding *f)
+{
+	const struct passwd *user = getpwnam(DAEMON_USER);
+
+	if (user) {
+		set_text(f, HOST_GOOD, "User '%s' exists", DAEMON_USER);
+		return;
+	}
+	set_text(f, geteuid() == 0 ? HOST_LACKS : HOST_NOTE,
+		 "User '%s' does not exist: a daemon started by root runs as "
+		 "it",
+		 DAEMON_USER);
+	set_remedy(f, INSTALL);
+}
+
+/* Takes over the daemon's user and its groups; only root can. */
+static int become_daemon(void)
+{
+	const struct passwd *user = getpwnam(DAEMON_USER);
+
+	if (!user || initgroups(user->pw_name, user->pw_gid) < 0 ||
+	    setgid(user->pw_gid) < 0 || setuid(user->pw_uid) < 0)
+		return -1;
+	return 0;
+}
+
+/*
+ * Whether the daemon can open a device, tried by a child that has its user and
+ * groups. Root without that user, and anybody else, tries as what one is.
+ */
+static bool daemon_can_open(const char *path)
+{
+	int status = 0;
+	pid_t pid;
+
+	(void)fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		return false;
+	if (pid == 0) {
+		if (geteuid() == 0 && getpwnam(DAEMON_USER) &&
+		    become_daemon() < 0)
+			_exit(1);
+		_exit(open(path, O_RDWR | O_CLOEXEC) < 0 ? 1 : 0);
+	}
+	return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void check_kvm(struct host_finding *f)
+{
+	if (access("/dev/kvm", F_OK) < 0) {
+		set_text(f, HOST_NOTE,
+			 "/dev/kvm is missing: VMs can only be emulated, which "
+			 "is slow and promises no isolation");
+		set_remedy(f, "switch on virtualisation in the firmware, load "
+			      "kvm_intel or kvm_amd, or use another host");
+	} else if (!daemon_can_open("/dev/kvm")) {
+		set_text(f, HOST_NOTE,
+			 "/dev/kvm is there, but the daemon's user cannot open "
+			 "it");
+		set_remedy(f, "usermod -a -G kvm " DAEMON_USER);
+	} else {
+		set_text(f, HOST_GOOD,
+			 "/dev/kvm can be opened; whether it boots the image is "
+			 "tried when the daemon starts");
+	}
+}
+
+static bool in_path(const char *program)
+{
+	const char *path = getenv("PATH");
+	char file[4096];
+	size_t length;
+
+	for (; path && *path; path += length + (path[length] == ':')) {
+		length = strcspn(path, ":");
+		snprintf(file, sizeof(file), "%.*s/%s", (int)length, path,
+			 program);
+		if (access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void check_vsock(struct host_finding *f)
+{
+	bool device = access("/dev/vhost-vsock", F_OK) == 0;
+
+	if (device && daemon_can_open("/dev/vhost-vsock")) {
+		set_text(f, HOST_GOOD, "vsock by the kernel (vhost-vsock)");
+	} else if (in_path("vhost-device-vsock")) {
+		set_text(f, HOST_GOOD,
+			 "vsock by one vhost-device-vsock per VM%s",
+			 device ? ": /dev/vhost-vsock cannot be opened" : "");
+	} else {
+		set_text(f, HOST_LACKS,
+			 "Neither /dev/vhost-vsock nor vhost-device-vsock is "
+			 "there: guests cannot be reached");
+		set_remedy(f, "modprobe vhost_vsock, or " INSTALL);
+	}
+}
+
+/* The first line that a program prints; "" if it cannot be run. */
+static void first_line(const char *program, const char *argument, char *line,
+		       size_t size)
+{
+	char *argv[] = { (char *)program, (char *)argument, NULL };
+	_cleanup_(fclosep) FILE *from = NULL;
+	posix_spawn_file_actions_t actions;
+	int fds[2], status;
+	pid_t pid;
+
+	line[0] = '\0';
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return;
+	from = fdopen(fds[0], "r");
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+	if (posix_spawnp(&pid, program, &actions, NULL, argv, environ) != 0)
+		pid = -1;
+	posix_spawn_file_actions_destroy(&actions);
+	close_fd(&fds[1]);
+	if (from && pid > 0 && fgets(line, (int)size, from))
+		line[strcspn(line, "\n")] = '\0';
+	if (pid > 0)
+		(void)waitpid(pid, &status, 0);
+}
+
+static void check_qemu(struct host_finding *f)
+{
+	char line[200];
+
+	first_line("qemu-system-x86_64", "--version", line, sizeof(line));
+	if (line[0]) {
+		set_text(f, HOST_GOOD, "%s", line);
+		return;
+	}
+	set_text(f, HOST_LACKS, "qemu-system-x86_64 is missing");
+	set_remedy(f, INSTALL);
+}
+
+/* Where the patterns match something, the first match. */
+static bool first_match(const char *const *patterns, char *path, size_t size)
+{
+	bool found = false;
+	glob_t matches;
+
+	for (; *patterns && !found; patterns++) {
+		if (glob(*patterns, 0, NULL, &matches) != 0)
+			continue;
+		snprintf(path, size, "%s", matches.gl_pathv[0]);
+		found = true;
+		globfree(&matches);
+	}
+	return found;
+}
+
+/*
+ * This program links no libvirt, and the embedded driver has no daemon to ask:
+ * the library's file name has the version, as in libvirt.so.0.9000.0.
+ */
+static void libvirt_version(char *version, size_t size)
+{
+	static const char *const patterns[] = {
+		"/usr/lib/*/libvirt.so.0", "/usr/lib64/libvirt.so.0",
+		"/usr/lib/libvirt.so.0", NULL,
+	};
+	char path[1024], target[256];
+	unsigned number, micro;
+	ssize_t n;
+
+	version[0] = '\0';
+	if (!first_match(patterns, path, sizeof(path)))
+		return;
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return;
+	target[n] = '\0';
+	if (sscanf(target, "libvirt.so.0.%u.%u", &number, &micro) == 2)
+		snprintf(version, size, " %u.%u.%u", number / 1000,
+			 number % 1000, micro);
+}
+
+static void check_libvirt(struct host_finding *f)
+{
+	static const char *const patterns[] = {
+		"/usr/lib/*/libvirt/connection-driver/libvirt_driver_qemu.so",
+		"/usr/lib64/libvirt/connection-driver/libvirt_driver_qemu.so",
+		"/usr/lib/libvirt/connection-driver/libvirt_driver_qemu.so",
+		NULL,
+	};
+	char path[1024], version[64];
+
+	libvirt_version(version, sizeof(version));
+	if (first_match(patterns, path, sizeof(path))) {
+		set_text(f, HOST_GOOD, "libvirt%s with its QEMU driver",
+			 version);
+		return;
+	}
+	set_text(f, HOST_LACKS, "libvirt%s has no QEMU driver here",
+		 version[0] ? version : " is missing: it");
+	set_remedy(f, INSTALL);
+}
+
+/* Free space where the state is, or will be: the nearest parent that exists. */
+static bool free_space(const char *state, uint64_t *ret_bytes)
+{
+	char path[4096];
+	struct statvfs vfs;
+	char *slash;
+
+	snprintf(path, sizeof(path), "%s", state);
+	while (statvfs(path, &vfs) < 0) {
+		slash = strrchr(path, '/');
+		if (!slash)
+			return false;
+		*(slash == path ? slash + 1 : slash) = '\0';
+		if (slash == path && statvfs(path, &vfs) < 0)
+			return false;
+	}
+	*ret_bytes = (uint64_t)vfs.f_bavail * vfs.f_frsize;
+	return true;
+}
+
+static void check_disk(struct host_finding *f, const char *state)
+{
+	char room[TEXT_SHORT_MAX];
+	uint64_t bytes = 0;
+
+	if (!free_space(state, &bytes)) {
+		set_text(f, HOST_NOTE, "Cannot see the free space of '%s'",
+			 state);
+		return;
+	}
+	set_text(f, bytes < DISK_LITTLE ? HOST_NOTE : HOST_GOOD,
+		 "%s free for '%s'", text_bytes(bytes, room), state);
+	if (f->level != HOST_GOOD)
+		set_remedy(f, "make room: scratch disks and files are kept "
+			      "there");
+}
+
+static void check_memory(struct host_finding *f)
+{
+	_cleanup_(fclosep) FILE *info = fopen("/proc/meminfo", "re");
+	char line[256], room[TEXT_SHORT_MAX];
+	uint64_t kib = 0;
+
+	while (info && fgets(line, sizeof(line), info))
+		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
+			break;
+	set_text(f, kib * 1024 < MEMORY_LITTLE ? HOST_NOTE : HOST_GOOD,
+		 "%s of memory available", text_bytes(kib * 1024, room));
+	if (f->level != HOST_GOOD)
+		set_remedy(f, "make room, or give the pools less memory");
+}
+
+void host_check(const char *state, host_fn fn, void *userdata)
+{
+	static const struct {
+		const char *what;
+		void (*check)(struct host_finding *f);
+	} checks[] = {
+		{ "user", check_user },	      { "kvm", check_kvm },
+		{ "vsock", check_vsock },     { "qemu", check_qemu },
+		{ "libvirt", check_libvirt }, { "memory", check_memory },
+	};
+	struct host_finding disk = { .what = "disk" };
+	size_t i;
+
+	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		struct host_finding finding = { .what = checks[i].what };
+
+		checks[i].check(&finding);
+		fn(&finding, userdata);
+	}
+	check_disk(&disk, state);
+	fn(&disk, userdata);
+}

@@ -1,0 +1,156 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/text.h"
+
+/*
+ * The bytes of a control character at @s: C0 and DEL take one, C1 is two in
+ * UTF-8 (0xc2, then 0x80 to 0x9f) and steers many terminals just the same.
+ */
+static size_t control_length(const unsigned char *s, size_t left)
+{
+	if (s[0] < 0x20 || s[0] == 0x7f)
+		return 1;
+	if (left > 1 && s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f)
+		return 2;
+	return 0;
+}
+
+char *text_escape(const char *text)
+{
+	static const char hex[] = "0123456789abcdef";
+	const unsigned char *s = (const unsigned char *)text;
+	size_t left = strlen(text), n;
+	char *copy = calloc(4, left + 1);
+	char *to = copy;
+
+	if (!copy)
+		return NULL;
+	while (left > 0) {
+		n = control_length(s, left);
+		if (n == 0) {
+			*to++ = (char)*s++;
+			left--;
+		}
+		for (; n > 0; n--, s++, left--) {
+			*to++ = '\\';
+			*to++ = 'x';
+			*to++ = hex[*s >> 4];
+			*to++ = hex[*s & 15];
+		}
+	}
+	return copy;
+}
+
+/* ESC [ digits and semicolons m: it changes how text looks, nothing else. */
+static size_t colour_length(const unsigned char *s, size_t left)
+{
+	size_t i = 2;
+
+	if (left < 3 || s[0] != 0x1b || s[1] != '[')
+		return 0;
+	while (i < left && ((s[i] >= '0' && s[i] <= '9') || s[i] == ';'))
+		i++;
+	return i < left && s[i] == 'm' ? i + 1 : 0;
+}
+
+/* How many bytes from @s on may go to a terminal as they are. */
+static size_t harmless_length(const unsigned char *s, size_t left)
+{
+	size_t i = 0, n;
+
+	while (i < left) {
+		if (s[i] == '\n' || s[i] == '\t' || s[i] == '\r')
+			n = 1;
+		else if (control_length(s + i, left - i) == 0)
+			n = 1;
+		else
+			n = colour_length(s + i, left - i);
+		if (n == 0)
+			break;
+		i += n;
+	}
+	return i;
+}
+
+static void write_for_terminal(FILE *out, const char *data, size_t length)
+{
+	const unsigned char *s = (const unsigned char *)data;
+	size_t n;
+
+	while (length > 0) {
+		n = harmless_length(s, length);
+		(void)fwrite(s, 1, n, out);	/* ferror() is asked after */
+		s += n;
+		length -= n;
+		n = length > 0 ? control_length(s, length) : 0;
+		for (; n > 0; n--, s++, length--)
+			fprintf(out, "\\x%02x", *s);
+	}
+}
+
+int text_write_output(FILE *out, const char *data, size_t length, bool terminal)
+{
+	if (terminal)
+		write_for_terminal(out, data, length);
+	else
+		(void)fwrite(data, 1, length, out);
+	errno = 0;
+	if (fflush(out) != 0 || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+const char *text_bytes(uint64_t bytes, char *room)
+{
+	static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 999.5 && unit < 4) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(room, TEXT_SHORT_MAX,
+		 unit > 0 && value < 9.95 ? "%.1f %s" : "%.0f %s", value,
+		 units[unit]);
+	return room;
+}
+
+const char *text_seconds(int64_t seconds, char *room)
+{
+	if (seconds < 0)
+		return "-";
+	if (seconds < 120)
+		snprintf(room, TEXT_SHORT_MAX, "%" PRId64 " s", seconds);
+	else if (seconds < 7200)
+		snprintf(room, TEXT_SHORT_MAX, "%" PRId64 " min", seconds / 60);
+	else if (seconds < 172800)
+		snprintf(room, TEXT_SHORT_MAX, "%" PRId64 " h %02d min",
+			 seconds / 3600, (int)(seconds / 60 % 60));
+	else
+		snprintf(room, TEXT_SHORT_MAX, "%" PRId64 " d",
+			 seconds / 86400);
+	return room;
+}
+
+const char *text_until(int64_t when, char *room)
+{
+	int64_t left = when - (int64_t)time(NULL);
+
+	if (when == 0)
+		return "-";
+	return text_seconds(left > 0 ? left : 0, room);
+}
+
+const char *text_since(int64_t when, char *room)
+{
+	int64_t age = (int64_t)time(NULL) - when;
+
+	if (when == 0)
+		return "-";
+	return text_seconds(age > 0 ? age : 0, room);
+}
