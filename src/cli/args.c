@@ -37,13 +37,13 @@ static void shared_init(struct shared *s, struct cli *cli)
 
 static void print_option(const struct args_option *o)
 {
-	char left[40], shorter[8] = "";
+	char left[40], letter[8] = "    ";
 
 	if (o->letter)
-		snprintf(shorter, sizeof(shorter), "-%c,", o->letter);
-	snprintf(left, sizeof(left), "%s --%s%s%s", shorter, o->name,
+		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name,
 		 o->value ? " " : "", o->value ? o->value : "");
-	printf("  %s%-24s  %s\n", o->letter ? "" : "   ", left, o->help);
+	printf("  %-24s  %s\n", left, o->help);
 }
 
 void args_print_options(const struct args_option *options)
