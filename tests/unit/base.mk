@@ -12,9 +12,37 @@ unit_tests += %reldir%/test_error
 tests_unit_test_error_SOURCES = %reldir%/test_error.c %reldir%/test.h
 tests_unit_test_error_LDADD = $(base_libs) $(CMOCKA_LIBS)
 
+unit_tests += %reldir%/test_fs
+tests_unit_test_fs_SOURCES = %reldir%/test_fs.c %reldir%/test.h
+tests_unit_test_fs_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
 unit_tests += %reldir%/test_id
 tests_unit_test_id_SOURCES = %reldir%/test_id.c %reldir%/test.h
 tests_unit_test_id_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_json
+tests_unit_test_json_SOURCES = %reldir%/test_json.c %reldir%/test.h
+tests_unit_test_json_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_json_fields
+tests_unit_test_json_fields_SOURCES = %reldir%/test_json_fields.c %reldir%/test.h
+tests_unit_test_json_fields_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_json_write
+tests_unit_test_json_write_SOURCES = %reldir%/test_json_write.c %reldir%/test.h
+tests_unit_test_json_write_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_log
+tests_unit_test_log_SOURCES = %reldir%/test_log.c %reldir%/test.h
+tests_unit_test_log_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_name
+tests_unit_test_name_SOURCES = %reldir%/test_name.c %reldir%/test.h
+tests_unit_test_name_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_settings
+tests_unit_test_settings_SOURCES = %reldir%/test_settings.c %reldir%/test.h
+tests_unit_test_settings_LDADD = $(base_libs) $(CMOCKA_LIBS)
 
 unit_tests += %reldir%/test_worker
 tests_unit_test_worker_SOURCES = %reldir%/test_worker.c %reldir%/test.h
