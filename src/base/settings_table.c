@@ -56,6 +56,8 @@ const struct setting settings_table[] = {
 
 	STRING("hypervisor", "uri", "", 1024,
 	       "libvirt connection; empty is libvirt's driver in cupola-vmd"),
+	STRING("hypervisor", "socket", "/run/cupola/vmd.sock", 107,
+	       "where cupola-vmd listens; not used in development mode"),
 	CHOICE("hypervisor", "accel", "auto", "auto kvm qemu",
 	       "accelerator; auto boots the image under KVM to find out"),
 	CHOICE("hypervisor", "vsock", "auto", "auto kernel user",

@@ -1,0 +1,235 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <systemd/sd-daemon.h>
+
+#include "api/api.h"
+#include "base/event.h"
+#include "base/log.h"
+#include "base/timer.h"
+#include "core/core.h"
+#include "daemon/announce.h"
+#include "daemon/daemon.h"
+#include "daemon/lifecycle.h"
+#include "daemon/vmd_process.h"
+#include "vmd/vmd.h"
+
+/* Core's own limits lie below: ten seconds for a harvest, then destroys. */
+#define PATIENCE_END (50 * USEC_PER_SEC)
+#define PATIENCE_HAND_OVER (4 * USEC_PER_SEC)
+#define PATIENCE_CLIENTS (2 * USEC_PER_SEC)
+#define PATIENCE_VMD (10 * USEC_PER_SEC)
+
+static void step_on(struct daemon *d);
+
+void lifecycle_fail(struct daemon *d, const struct error *err)
+{
+	if (!error_is_set(&d->failure))
+		d->failure = *err;
+	(void)sd_event_exit(d->event, EXIT_FAILURE);
+}
+
+static void maybe_ready(struct daemon *d)
+{
+	if (d->phase != DAEMON_STARTING || !d->core_ready || !d->announced)
+		return;
+	d->phase = DAEMON_RUNNING;
+	(void)sd_notify(0, "READY=1");
+	log_info(NULL, "Ready at %s", api_url(d->api) ? api_url(d->api) :
+							"its Unix socket");
+}
+
+static void on_core_ready(void *userdata)
+{
+	struct daemon *d = userdata;
+
+	d->core_ready = true;
+	maybe_ready(d);
+}
+
+static void on_announced(struct daemon *d, const struct error *err)
+{
+	if (err) {
+		lifecycle_fail(d, err);
+		return;
+	}
+	d->announced = true;
+	maybe_ready(d);
+}
+
+int lifecycle_begin(struct daemon *d, struct error *err)
+{
+	int r = core_start(d->core, on_core_ready, d, err);
+
+	return r < 0 ? r : announce_begin(d, on_announced, err);
+}
+
+/* --- the end: core, clients, then cupola-vmd; each step has a time limit --- */
+
+static void on_core_at_rest(void *userdata)
+{
+	step_on(userdata);
+}
+
+static void on_clients_gone(void *userdata)
+{
+	step_on(userdata);
+}
+
+static void on_vmd_gone(void *userdata)
+{
+	step_on(userdata);
+}
+
+static void stop_core(struct daemon *d)
+{
+	timer_set_after(d->patience,
+			d->hand_over ? PATIENCE_HAND_OVER : PATIENCE_END);
+	core_stop(d->core, d->hand_over ? CORE_STOP_HAND_OVER : CORE_STOP_END,
+		  on_core_at_rest, d);
+}
+
+static void drain_clients(struct daemon *d)
+{
+	timer_set_after(d->patience, d->hand_over ? PATIENCE_HAND_OVER / 4 :
+						    PATIENCE_CLIENTS);
+	api_drain(d->api, on_clients_gone, d);
+}
+
+/*
+ * Our end of the socket closes, upon which cupola-vmd exits by itself. Core
+ * uses the connection, and the server uses core, so they end first.
+ */
+static void end_vmd(struct daemon *d)
+{
+	api_free(d->api);
+	d->api = NULL;
+	core_free(d->core);
+	d->core = NULL;
+	vmd_client_free(d->vmd);
+	d->vmd = NULL;
+	if (!d->vmd_process || d->hand_over) {
+		step_on(d);
+		return;
+	}
+	timer_set_after(d->patience, PATIENCE_VMD);
+	vmd_process_stop(d->vmd_process, on_vmd_gone, d);
+}
+
+static void end_loop(struct daemon *d)
+{
+	timer_clear(d->patience);
+	(void)sd_event_exit(d->event, EXIT_SUCCESS);
+}
+
+static void (*const steps[])(struct daemon *d) = {
+	stop_core, drain_clients, end_vmd, end_loop,
+};
+
+enum { STEP_COUNT = sizeof(steps) / sizeof(steps[0]) };
+
+/* Steps are taken from the loop: no object ends within a call of its own. */
+static int on_step(sd_event_source *source, void *userdata)
+{
+	struct daemon *d = userdata;
+
+	(void)source;
+	if (d->step < STEP_COUNT)
+		steps[d->step++](d);
+	return 0;
+}
+
+static void step_on(struct daemon *d)
+{
+	(void)sd_event_source_set_enabled(d->next_step, SD_EVENT_ONESHOT);
+}
+
+static void on_patience_ends(struct timer *t, void *userdata)
+{
+	struct daemon *d = userdata;
+
+	(void)t;
+	log_warning(NULL, 0, "Step %u of the end took too long, going on",
+		    d->step);
+	if (d->step == STEP_COUNT - 1 && d->vmd_process)
+		vmd_process_kill(d->vmd_process);
+	step_on(d);
+}
+
+static void lifecycle_stop(struct daemon *d, bool hand_over)
+{
+	if (d->phase == DAEMON_STOPPING)
+		return;
+	d->phase = DAEMON_STOPPING;
+	d->hand_over = hand_over;
+	(void)sd_notify(0, "STOPPING=1");
+	log_info(NULL, hand_over ? "Handing over: VMs stay" :
+				   "Stopping: VMs are ended");
+	step_on(d);
+}
+
+/* --- signals --- */
+
+static int on_end_signal(sd_event_source *source,
+			 const struct signalfd_siginfo *info, void *userdata)
+{
+	(void)source;
+	(void)info;
+	lifecycle_stop(userdata, false);
+	return 0;
+}
+
+static int on_hand_over_signal(sd_event_source *source,
+			       const struct signalfd_siginfo *info,
+			       void *userdata)
+{
+	(void)source;
+	(void)info;
+	lifecycle_stop(userdata, true);
+	return 0;
+}
+
+static int on_reload_signal(sd_event_source *source,
+			    const struct signalfd_siginfo *info,
+			    void *userdata)
+{
+	(void)source;
+	(void)info;
+	(void)userdata;
+	log_warning(NULL, 0,
+		    "Settings are read at the start only: SIGUSR2 and a new "
+		    "start keep the VMs");
+	return 0;
+}
+
+static const struct {
+	int signo;
+	sd_event_signal_handler_t handler;
+	const char *description;
+} watched[DAEMON_SIGNAL_COUNT] = {
+	{ SIGTERM, on_end_signal, "SIGTERM" },
+	{ SIGINT, on_end_signal, "SIGINT" },
+	{ SIGUSR2, on_hand_over_signal, "SIGUSR2" },
+	{ SIGHUP, on_reload_signal, "SIGHUP" },
+};
+
+int lifecycle_prepare(struct daemon *d, struct error *err)
+{
+	size_t i;
+	int r = 0;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	for (i = 0; i < DAEMON_SIGNAL_COUNT && r >= 0; i++)
+		r = event_add_signal(d->event, watched[i].signo,
+				     watched[i].handler, d,
+				     watched[i].description, &d->signals[i]);
+	if (r >= 0)
+		r = timer_new(d->event, d->kernel_clock, "patience",
+			      on_patience_ends, d, &d->patience);
+	if (r >= 0)
+		r = event_add_defer(d->event, on_step, d, "next step",
+				    &d->next_step);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot prepare the loop");
+	(void)sd_event_set_watchdog(d->event, true);
+	return 0;
+}

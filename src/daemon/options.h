@@ -1,0 +1,44 @@
+#ifndef CUPOLA_DAEMON_OPTIONS_H
+#define CUPOLA_DAEMON_OPTIONS_H
+
+/* The command line of cupolad. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum { OPTIONS_SET_MAX = 128 };
+
+/**
+ * struct options - What was asked for; strings point into argv
+ * @dev:	Development mode: directory that holds all state, or NULL
+ * @config:	Settings file, or NULL for the default one if it exists
+ * @set:	Assignments "section.key=value", in order
+ * @set_count:	How many
+ * @check_config: Only say whether the settings are good
+ * @help:	Only print the help text
+ * @version:	Only print the version
+ */
+struct options {
+	const char *dev;
+	const char *config;
+	const char *set[OPTIONS_SET_MAX];
+	size_t set_count;
+	bool check_config;
+	bool help;
+	bool version;
+};
+
+/**
+ * options_parse() - Read the command line
+ *
+ * Return: 0 or a negative errno with @err
+ */
+int options_parse(int argc, char **argv, struct options *ret_options,
+		  struct error *err);
+
+/** options_print_help() - What --help prints */
+void options_print_help(void);
+
+#endif
