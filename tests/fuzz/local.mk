@@ -6,9 +6,11 @@
 #	tests_fuzz_fuzz_json_LDFLAGS = $(fuzz_ldflags)
 #	tests_fuzz_fuzz_json_LDADD = $(base_libs)
 #
-# and its corpus files, one input each, to EXTRA_DIST.
+# The corpus is distributed as it lies there; a crash that was fixed becomes one
+# more file.
 
 fuzz_targets =
+EXTRA_DIST += %reldir%/corpus %reldir%/replay.c
 
 if FUZZING
 fuzz_main = %reldir%/fuzz.h
