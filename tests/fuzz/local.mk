@@ -23,6 +23,7 @@ endif
 include $(top_srcdir)/tests/fuzz/base.mk
 include $(top_srcdir)/tests/fuzz/wire.mk
 include $(top_srcdir)/tests/fuzz/api.mk
+include $(top_srcdir)/tests/fuzz/cli.mk
 
 check_PROGRAMS += $(fuzz_targets)
 if !FUZZING

@@ -1,1 +1,17 @@
 # Unit tests of cli.
+
+unit_tests += %reldir%/test_cli_save
+tests_unit_test_cli_save_SOURCES = %reldir%/test_cli_save.c %reldir%/test.h
+tests_unit_test_cli_save_LDADD = $(cli_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_cli_sse
+tests_unit_test_cli_sse_SOURCES = %reldir%/test_cli_sse.c %reldir%/test.h
+tests_unit_test_cli_sse_LDADD = $(cli_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_cli_text
+tests_unit_test_cli_text_SOURCES = %reldir%/test_cli_text.c %reldir%/test.h
+tests_unit_test_cli_text_LDADD = $(cli_libs) $(CMOCKA_LIBS)
+
+# The whole program against a scripted server.
+TESTS += %reldir%/test_cupolactl.py
+dist_check_SCRIPTS += %reldir%/test_cupolactl.py

@@ -1,0 +1,596 @@
+#!/usr/bin/python3
+"""cupolactl against a scripted server: what it asks for, prints and saves.
+
+The server is no daemon: each test says what it answers, so that answers which
+a good daemon never gives can be tried, too.
+"""
+
+import http.server
+import json
+import os
+import pathlib
+import pty
+import re
+import shutil
+import signal
+import socketserver
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+BUILD = pathlib.Path(os.environ.get("abs_top_builddir", "."))
+CTL = BUILD / "cupolactl"
+WAIT = 60
+
+
+class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, *_):
+        """A client that leaves is what some tests are about."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def address_string(self):
+        return "unix"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self):
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length)
+        fx = self.server.fixture
+        fx.asked.append((self.command, self.path, body, dict(self.headers)))
+        fx.answer(self, self.command, self.path, body)
+
+    do_GET = do_POST = do_DELETE = answer
+
+    def send(self, body, status=200, kind="application/json"):
+        if not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def begin_stream(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+
+    def event(self, ident, kind, data):
+        self.wfile.write(f"event: {kind}\r\nid: {ident}\r\ndata: "
+                         f"{json.dumps(data)}\r\n\r\n".encode())
+        self.wfile.flush()
+
+    def refuse(self, status, message):
+        self.send({"error": {"message": message, "type": "x", "param": None,
+                             "code": None}}, status)
+
+
+CONTAINER = {"id": "cntr_1", "object": "container", "name": "s.py",
+             "created_at": 1700000000, "status": "running",
+             "memory_limit": "1g",
+             "session": {"state": "running", "pool": "default",
+                         "idle_expires_at": 32503680000,
+                         "hard_expires_at": 32503680000, "ended": None,
+                         "usage": {"executions": 3}}}
+
+
+def cfile(ident, path, size=5):
+    return {"id": ident, "object": "container.file", "container_id": "cntr_1",
+            "created_at": 1700000000, "bytes": size, "path": path,
+            "source": "assistant"}
+
+
+def done(status="ok", **more):
+    return {"id": "exec_1", "object": "container.execution",
+            "container_id": "cntr_1", "status": status, "results": [],
+            "truncated": {"stdout": False, "stderr": False, "total_bytes": 3,
+                          "omitted_bytes": 0},
+            "error": None, "artifacts": [], "skipped": [],
+            "state_lost": False, **more}
+
+
+class Fixture:
+    """A server, a directory, and what was asked."""
+
+    def __init__(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="ctl-", dir="/tmp"))
+        self.socket = self.dir / "s"
+        self.asked = []
+        self.uploads = 0
+        self.events = [("execution.started", {"id": "exec_1"}),
+                       ("execution.done", done())]
+        self.contents = {}
+        self.special = {}
+        self.server = Server(str(self.socket), Handler)
+        self.server.fixture = self
+        threading.Thread(target=self.server.serve_forever,
+                         daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        shutil.rmtree(self.dir)
+
+    def answer(self, h, method, path, body):
+        """A daemon with one container, but for what a test replaces."""
+        for pattern, function in self.special.items():
+            if re.fullmatch(pattern, f"{method} {path}"):
+                return function(h)
+        if (method, path) == ("POST", "/v1/files"):
+            self.uploads += 1
+            return h.send({"id": f"file-{self.uploads}", "bytes": 1,
+                           "filename": "f"})
+        if (method, path) == ("POST", "/v1/containers"):
+            return h.send(CONTAINER)
+        if path.endswith("/exec"):
+            return self.stream(h)
+        if method == "DELETE":
+            return h.send({"deleted": True})
+        match = re.fullmatch(r"/v1/.*files/([^/]*)/content", path)
+        if match and match[1] in self.contents:
+            return h.send(self.contents[match[1]],
+                          kind="application/octet-stream")
+        return h.refuse(404, f"No such path: {path}")
+
+    def stream(self, h):
+        h.begin_stream()
+        for number, (kind, data) in enumerate(self.events):
+            h.event(number, kind, data)
+
+    def write(self, name, text):
+        path = self.dir / name
+        path.write_text(text)
+        return str(path)
+
+    def env(self, **more):
+        env = {k: v for k, v in os.environ.items()
+               if not k.startswith("CUPOLA_") and not k.endswith("_proxy")}
+        return dict(env, CUPOLA_SOCKET=str(self.socket), **more)
+
+    def ctl(self, *argv, status=0, input="", **env):
+        ended = subprocess.run([CTL, *argv], capture_output=True,
+                               env=self.env(**env), timeout=WAIT,
+                               input=input, text=True, cwd=self.dir)
+        assert ended.returncode == status, \
+            f"{argv}: {ended.returncode}\n{ended.stdout}{ended.stderr}"
+        return ended
+
+    def calls(self):
+        return [f"{method} {path}" for method, path, _, _ in self.asked]
+
+
+def run_uploads_creates_prints_saves_and_deletes(fx):
+    script = fx.write("s.py", "print(1)")
+    table = fx.write("t.csv", "a,b\n")
+    fx.contents = {"cfile_1": b"\x00png\xff", "cfile_2": b"x" * 300000}
+    fx.events[1:1] = [
+        ("execution.output", {"stream": "stdout", "data": "out\u00e9\n"}),
+        ("execution.output", {"stream": "stderr", "data": "err\n"}),
+        ("execution.result", {"text/plain": "42"}),
+    ]
+    fx.events[-1] = ("execution.done", done(artifacts=[
+        cfile("cfile_1", "/mnt/data/chart.png"),
+        cfile("cfile_2", "/mnt/data/sub/big.bin")]))
+    got = fx.ctl("run", script, "--file", table, "--out", "out")
+    assert got.stdout == "out\u00e9\n42\n", got.stdout
+    assert got.stderr.startswith("err\n"), got.stderr
+    assert "Saved out/chart.png" in got.stderr
+    assert (fx.dir / "out/chart.png").read_bytes() == b"\x00png\xff"
+    assert (fx.dir / "out/sub/big.bin").stat().st_size == 300000
+    assert fx.calls() == [
+        "POST /v1/files", "POST /v1/containers",
+        "POST /v1/containers/cntr_1/exec",
+        "GET /v1/containers/cntr_1/files/cfile_1/content",
+        "GET /v1/containers/cntr_1/files/cfile_2/content",
+        "DELETE /v1/containers/cntr_1", "DELETE /v1/files/file-1"], fx.calls()
+    upload = fx.asked[0][2]
+    assert b'name="file"; filename="t.csv"' in upload and b"a,b\n" in upload
+    assert b'name="purpose"' in upload
+    made = json.loads(fx.asked[1][2])
+    assert made == {"name": "s.py", "file_ids": ["file-1"]}, made
+    run = json.loads(fx.asked[2][2])
+    assert run == {"code": "print(1)", "stream": True}, run
+    assert fx.asked[2][3]["Content-Type"] == "application/json"
+
+
+def code_that_fails_is_told_by_traceback_and_status(fx):
+    fx.events[-1] = ("execution.done", done("error", error={
+        "name": "ZeroDivisionError", "value": "division by zero",
+        "traceback": "Traceback: ZeroDivisionError"}))
+    got = fx.ctl("exec", "cntr_1", "-c", "1/0", status=1)
+    assert got.stdout == "" and got.stderr == \
+        "Traceback: ZeroDivisionError\n"
+
+
+def other_endings_have_their_words_and_statuses(fx):
+    for status, code, words in (("timeout", 1, "time limit"),
+                                ("kernel_died", 1, "Python process died"),
+                                ("session_lost", 8, "session ended")):
+        fx.events[-1] = ("execution.done", done(
+            status, state_lost=True,
+            error={"name": "exit", "value": "1", "traceback": None}))
+        got = fx.ctl("exec", "cntr_1", "-c", "x", status=code)
+        assert words in got.stderr and "variables are lost" in got.stderr
+
+
+def what_was_cut_or_skipped_is_said(fx):
+    fx.events[-1] = ("execution.done", done(
+        truncated={"total_bytes": 5000000, "omitted_bytes": 4000000},
+        skipped=[{"path": f"/mnt/data/\x1bf{i}", "reason": "too_large"}
+                 for i in range(12)]))
+    got = fx.ctl("exec", "cntr_1", "-", input="x")
+    assert "Of 5.0 MB of output, 4.0 MB were left out" in got.stderr
+    assert "Not kept: \\x1bf0 (too_large)" in got.stderr
+    assert "Not kept: 2 more" in got.stderr
+
+
+def hostile_names_stay_in_the_directory(fx):
+    script = fx.write("s.py", "x")
+    names = ["/mnt/data/../../evil", "/mnt/data/.bashrc",
+             "/mnt/data/a\nb\x1b[2J", "/etc/evil", "/mnt/data/-rf"]
+    fx.contents = {f"cfile_{i}": b"data" for i in range(len(names))}
+    fx.events[-1] = ("execution.done", done(artifacts=[
+        cfile(f"cfile_{i}", name) for i, name in enumerate(names)]))
+    before = set(fx.dir.iterdir())
+    got = fx.ctl("run", script, "--out", "o")
+    assert set(fx.dir.iterdir()) - before == {fx.dir / "o"}
+    found = sorted(str(p.relative_to(fx.dir / "o"))
+                   for p in (fx.dir / "o").rglob("*") if p.is_file())
+    assert found == ["_./_./evil", "_bashrc", "_rf", "a_b_[2J",
+                     "etc/evil"], found
+    assert "\x1b" not in got.stderr
+
+
+def existing_files_are_kept_unless_forced(fx):
+    script = fx.write("s.py", "x")
+    fx.write("r.txt", "mine")
+    fx.contents = {"cfile_1": b"theirs"}
+    fx.events[-1] = ("execution.done", done(
+        artifacts=[cfile("cfile_1", "/mnt/data/r.txt")]))
+    fx.ctl("run", script)
+    assert (fx.dir / "r.txt").read_text() == "mine"
+    assert (fx.dir / "r-1.txt").read_text() == "theirs"
+    fx.ctl("run", script, "--force")
+    assert (fx.dir / "r.txt").read_text() == "theirs"
+
+
+def one_file_that_fails_does_not_keep_the_others(fx):
+    script = fx.write("s.py", "x")
+    fx.contents = {"cfile_2": b"fine"}
+    fx.events[-1] = ("execution.done", done(artifacts=[
+        cfile("cfile_1", "/mnt/data/a"), cfile("cfile_2", "/mnt/data/b")]))
+    fx.ctl("run", script, "--out", "o", status=4)
+    assert os.listdir(fx.dir / "o") == ["b"]
+    assert fx.calls()[-1] == "DELETE /v1/containers/cntr_1"
+
+
+def a_refused_create_removes_the_uploads(fx):
+    script = fx.write("s.py", "x")
+    fx.special["POST /v1/containers"] = \
+        lambda h: h.refuse(503, "All 8 VMs are in use")
+    got = fx.ctl("run", script, "--file", script, status=5)
+    assert got.stderr == "cupolactl: All 8 VMs are in use\n"
+    assert fx.calls()[-1] == "DELETE /v1/files/file-1"
+
+
+def ctrl_c_deletes_the_container(fx):
+    script = fx.write("s.py", "x")
+    started = threading.Event()
+
+    def hang(h):
+        h.begin_stream()
+        h.event(0, "execution.started", {"id": "exec_1"})
+        started.set()
+        time.sleep(WAIT)
+
+    fx.special[".*/exec"] = hang
+    for number in (signal.SIGINT, signal.SIGTERM):
+        started.clear()
+        fx.asked.clear()
+        p = subprocess.Popen([CTL, "run", script], env=fx.env(), cwd=fx.dir,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert started.wait(WAIT)
+        begun = time.monotonic()
+        p.send_signal(number)
+        _, err = p.communicate(timeout=WAIT)
+        assert p.returncode == 130 and b"Interrupted" in err, err
+        assert time.monotonic() - begun < 5
+        assert fx.calls()[-1] == "DELETE /v1/containers/cntr_1"
+
+
+def ctrl_c_in_exec_interrupts_the_code_only(fx):
+    started = threading.Event()
+
+    def hang(h):
+        h.begin_stream()
+        h.event(0, "execution.started", {"id": "exec_1"})
+        started.set()
+        time.sleep(WAIT)
+
+    fx.special[".*/exec"] = hang
+    fx.special[".*/interrupt"] = lambda h: h.send({}, 202)
+    p = subprocess.Popen([CTL, "exec", "cntr_1", "-c", "x"], env=fx.env(),
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert started.wait(WAIT)
+    p.send_signal(signal.SIGINT)
+    p.communicate(timeout=WAIT)
+    assert p.returncode == 130
+    assert fx.calls()[-1] == \
+        "POST /v1/containers/cntr_1/executions/exec_1/interrupt"
+
+
+def a_stream_that_breaks_is_taken_up_again(fx):
+    def cut(h):
+        h.begin_stream()
+        h.event(1, "execution.started", {"id": "exec_1"})
+        h.event(2, "execution.output", {"stream": "stdout", "data": "a"})
+        h.wfile.write(b"event: execution.output\ndata: {\"stre")
+
+    def rest(h):
+        h.begin_stream()
+        h.event(3, "execution.output", {"stream": "stdout", "data": "b"})
+        h.event(4, "execution.done", done())
+
+    fx.special["POST .*/exec"] = cut
+    fx.special["GET .*/events.*"] = rest
+    got = fx.ctl("exec", "cntr_1", "-c", "x")
+    assert got.stdout == "ab"
+    assert fx.calls()[-1] == \
+        "GET /v1/containers/cntr_1/executions/exec_1/events?after=2"
+
+
+def a_closed_pipe_still_deletes_the_container(fx):
+    script = fx.write("s.py", "x")
+    fx.events[1:1] = [("execution.output",
+                       {"stream": "stdout", "data": "x" * 100000})] * 50
+    with subprocess.Popen([CTL, "run", script], env=fx.env(), cwd=fx.dir,
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as p:
+        p.stdout.read(10)
+        p.stdout.close()
+        err = p.stderr.read()
+        assert p.wait(WAIT) == 7, err
+    assert fx.calls()[-1] == "DELETE /v1/containers/cntr_1"
+
+
+def run_answers_in_json(fx):
+    script = fx.write("s.py", "x")
+    fx.contents = {"cfile_1": b"12345"}
+    fx.special["POST .*/exec"] = lambda h: h.send(done(
+        stdout="out", stderr="", artifacts=[cfile("cfile_1",
+                                                  "/mnt/data/a.b")]))
+    got = fx.ctl("run", script, "--json", "--out", "o", "--timeout", "7")
+    answer = json.loads(got.stdout)
+    assert answer["stdout"] == "out"
+    assert answer["saved"] == [{"file_id": "cfile_1", "directory": "o",
+                                "name": "a.b"}]
+    assert (fx.dir / "o/a.b").read_bytes() == b"12345"
+    body = json.loads(fx.asked[1][2])
+    assert body["stream"] is False and body["timeout_s"] == 7
+
+
+def bad_local_files_cost_no_container(fx):
+    script = fx.write("s.py", "x")
+    big = fx.write("big.py", "#" * (512 * 1024 + 1))
+    empty = fx.write("empty.py", "")
+    os.mkdir(fx.dir / "d")
+    other = fx.write("d/s.py", "y")
+    for argv, status in ((("none.py",), 7), ((big,), 7), ((empty,), 7),
+                         ((str(fx.dir),), 7),
+                         ((script, "-f", "none.csv"), 7),
+                         ((script, "-f", script, "-f", other), 2),
+                         ((script, "-o", script), 7)):
+        fx.ctl("run", *argv, status=status)
+    assert fx.asked == []
+
+
+def ps_is_a_table_or_json(fx):
+    named = dict(CONTAINER, name="evil\x1b[2Jname", tenant="default")
+    fx.special["GET /admin/v1/sessions.*"] = lambda h: h.send(
+        {"object": "list", "data": [named], "has_more": False})
+    table = fx.ctl("ps").stdout.splitlines()
+    assert table[0].split()[:3] == ["CONTAINER", "NAME", "STATE"]
+    assert table[1].split()[0] == "cntr_1" and "\x1b" not in table[1]
+    assert "evil\\x1b[2Jname" in table[1] and "running" in table[1]
+    rows = json.loads(fx.ctl("ps", "--json").stdout)
+    assert rows["data"] == [named]
+    fx.ctl("ps", "--all")
+    assert fx.calls()[-1].startswith("GET /admin/v1/sessions?all=true&")
+
+
+def lists_are_read_to_their_last_page(fx):
+    def page(h):
+        after = re.search(r"after=([^&]*)", h.path)
+        first = int(after[1].split("_")[1]) + 1 if after else 0
+        rows = [cfile(f"cfile_{i}", f"/mnt/data/f{i}")
+                for i in range(first, min(first + 100, 250))]
+        h.send({"object": "list", "data": rows, "last_id": rows[-1]["id"],
+                "has_more": first + 100 < 250})
+
+    fx.special["GET .*/files.limit.*"] = page
+    assert len(fx.ctl("files", "ls", "cntr_1").stdout.splitlines()) == 251
+    data = json.loads(fx.ctl("files", "ls", "cntr_1", "--json").stdout)
+    assert len(data["data"]) == 250
+
+
+def files_are_fetched_by_name_or_id(fx):
+    fx.special["GET .*/files.limit.*"] = lambda h: h.send(
+        {"data": [cfile("cfile_9", "/mnt/data/sub/a.txt")],
+         "has_more": False})
+    fx.contents = {"cfile_9": b"nine", "cfile_old": b"old"}
+    fx.ctl("files", "get", "cntr_1", "sub/a.txt", "--out", "got")
+    assert (fx.dir / "got").read_bytes() == b"nine"
+    fx.ctl("files", "get", "cntr_1", "sub/a.txt", "--out", "got", status=7)
+    fx.ctl("files", "get", "cntr_1", "cfile_old", "--out", "got", "--force")
+    assert (fx.dir / "got").read_bytes() == b"old"
+    assert fx.ctl("files", "get", "cntr_1", "/mnt/data/sub/a.txt",
+                  "--out", "-").stdout == "nine"
+    fx.ctl("files", "get", "cntr_1", "sub/a.txt")
+    assert (fx.dir / "sub/a.txt").read_bytes() == b"nine"
+    fx.ctl("files", "rm", "cntr_1", "sub/a.txt")
+    assert fx.calls()[-1] == "DELETE /v1/containers/cntr_1/files/cfile_9"
+
+
+def an_id_stays_one_segment_of_the_path(fx):
+    fx.ctl("inspect", "../v1/files?x=1#y", status=4)
+    assert fx.calls() == \
+        ["GET /admin/v1/sessions/%2E%2E%2Fv1%2Ffiles%3Fx%3D1%23y"]
+
+
+def inspect_shows_whatever_there_is(fx):
+    fx.special["GET /admin/v1/sessions/vm_1"] = lambda h: h.send(
+        {"id": "vm_1", "created_at": 1700000000, "parts": ["disk"],
+         "x": {"deep": True, "none": None}, "bad": "a\x1b[0mb"})
+    text = fx.ctl("inspect", "vm_1").stdout
+    assert "created_at: 1700000000 (2023-11-14 22:13:20 UTC)" in text
+    assert "  deep: true\n  none: null\n" in text and "  - disk" in text
+    assert "\x1b" not in text
+
+
+def audit_tells_differences_by_status(fx):
+    found = {"differences": [], "checked": {"vms": 3}}
+    fx.special["GET /admin/v1/audit"] = lambda h: h.send(found)
+    assert fx.ctl("audit").stdout == "No differences\n"
+    found["differences"] = [{"kind": "disk", "id": "vm_1", "what": "left"}]
+    assert "vm_1" in fx.ctl("audit", status=1).stdout
+    assert json.loads(fx.ctl("audit", "--json", status=1).stdout) == found
+
+
+def keys_are_made_listed_and_revoked(fx):
+    made = {"id": "key_1", "tenant": "t1", "name": "ci", "scopes": ["files"],
+            "created_at": 1700000000, "expires_at": None, "key": "ck-secret"}
+    fx.special["POST /admin/v1/keys"] = lambda h: h.send(made)
+    fx.special["GET /admin/v1/keys"] = lambda h: h.send(
+        {"keys": [{k: v for k, v in made.items() if k != "key"}]})
+    got = fx.ctl("keys", "create", "--tenant", "t1", "--name", "ci",
+                 "--scope", "files", "--expires", "60")
+    assert got.stdout == "ck-secret\n"
+    assert json.loads(fx.asked[0][2]) == {
+        "tenant": "t1", "name": "ci", "scopes": ["files"],
+        "expires_after_s": 60}
+    assert "key_1" in fx.ctl("keys", "list").stdout
+    fx.ctl("keys", "revoke", "key_1")
+    assert fx.calls()[-1] == "DELETE /admin/v1/keys/key_1"
+    fx.ctl("keys", "frobnicate", status=2)
+
+
+def refusals_have_statuses_of_their_own(fx):
+    for http_status, status in ((404, 4), (409, 4), (429, 5), (503, 5),
+                                (500, 6), (502, 6)):
+        fx.special["GET /admin/v1/sessions/.*"] = \
+            lambda h, s=http_status: h.refuse(s, f"Because of {s}")
+        got = fx.ctl("inspect", "x", status=status)
+        assert got.stderr == f"cupolactl: Because of {http_status}\n"
+    fx.special["GET /admin/v1/sessions/.*"] = \
+        lambda h: h.send(b"<html>", 200)
+    fx.ctl("inspect", "x", status=6)
+    fx.special["GET /admin/v1/sessions/.*"] = \
+        lambda h: h.send(b"<html>", 418)
+    assert "418" in fx.ctl("inspect", "x", status=4).stderr
+
+
+def without_a_daemon_it_says_what_to_do(fx):
+    got = fx.ctl("ps", "--socket", "/nonexistent/s", status=3)
+    assert "/nonexistent/s" in got.stderr and "cupolad" in got.stderr
+    got = fx.ctl("ps", "--url", "http://127.0.0.1:1", status=3)
+    assert "127.0.0.1:1" in got.stderr
+
+
+def the_key_goes_out_and_nowhere_else(fx):
+    fx.special["GET /v1/files.*"] = lambda h: h.send({"data": []})
+    got = fx.ctl("files", "ls", "--tenant", "t2", CUPOLA_API_KEY="ck-abc")
+    assert fx.asked[0][3]["Authorization"] == "Bearer ck-abc"
+    assert fx.asked[0][3]["Cupola-Tenant"] == "t2"
+    assert "ck-abc" not in got.stdout + got.stderr
+
+
+def a_terminal_gets_no_control_characters(fx):
+    fx.events[1:1] = [("execution.output", {
+        "stream": "stdout", "data": "\x1b[31mred\x1b[0m \x1b]0;t\x07\n"})]
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execve(CTL, [str(CTL), "exec", "cntr_1", "-c", "x"],
+                  fx.env(TERM="xterm"))
+    seen = b""
+    try:
+        while chunk := os.read(master, 4096):
+            seen += chunk
+    except OSError:
+        pass
+    os.close(master)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert b"\x1b[31mred\x1b[0m \\x1b]0;t\\x07" in seen, seen
+
+
+def doctor_and_images_work_without_a_daemon(fx):
+    image = fx.dir / "images/tiny"
+    image.mkdir(parents=True)
+    (image / "manifest.json").write_text(json.dumps(
+        {"name": "tiny", "digest": "sha256:12", "size": 7,
+         "built_at": "2026-01-01T00:00:00Z"}))
+    env = {"CUPOLA_SOCKET": str(fx.dir / "none"),
+           "CUPOLA_IMAGES": str(fx.dir / "images")}
+    got = subprocess.run([CTL, "doctor", "--json"], capture_output=True,
+                         text=True, env=fx.env(**{}) | env, timeout=WAIT)
+    assert got.returncode in (0, 1), got.stderr
+    found = {f["what"] for f in json.loads(got.stdout)["findings"]}
+    assert {"kvm", "vsock", "qemu", "libvirt", "disk", "memory", "image",
+            "daemon", "user"} <= found, found
+    got = subprocess.run([CTL, "images"], capture_output=True, text=True,
+                         env=fx.env() | env, timeout=WAIT)
+    assert "tiny" in got.stdout and "sha256:12" in got.stdout
+
+
+def help_explains_every_command(fx):
+    overview = fx.ctl("--help").stdout
+    assert fx.ctl("help").stdout == overview
+    for name in re.findall(r"^  ([a-z]+)  ", overview, re.M):
+        text = fx.ctl("help", name).stdout
+        assert text.startswith(f"Usage: cupolactl {name}")
+        assert fx.ctl(name, "--help").stdout == text
+    assert fx.asked == []
+    fx.ctl("help", "nonsense", status=2)
+    fx.ctl("nonsense", status=2)
+    fx.ctl(status=2)
+    assert fx.ctl("version").stdout == fx.ctl("--version").stdout
+
+
+TESTS = [v for k, v in list(globals().items())
+         if callable(v) and getattr(v, "__module__", "") == "__main__"
+         and getattr(v, "__code__", None)
+         and v.__code__.co_varnames[:1] == ("fx",)]
+
+
+def main():
+    print(f"1..{len(TESTS)}")
+    failed = 0
+    for number, test in enumerate(TESTS, 1):
+        fx = Fixture()
+        try:
+            test(fx)
+            print(f"ok {number} - {test.__name__}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"not ok {number} - {test.__name__}")
+            for line in traceback.format_exc().splitlines():
+                print(f"# {line}", flush=True)
+        finally:
+            fx.close()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
