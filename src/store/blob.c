@@ -16,25 +16,15 @@
 #include "base/hex.h"
 #include "store/blob_impl.h"
 
-/* All 256 at once, so that no writer must make one and sync its parent. */
-static int make_folders(int dir)
+/* Whatever a crash left half-written goes. */
+static int make_temp_dir(int dir)
 {
-	char name[3];
-	unsigned i;
 	int r;
 
-	for (i = 0; i < 256; i++) {
-		(void)snprintf(name, sizeof(name), "%02x", i);
-		if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
-			return -errno;
-	}
-	/* Whatever a crash left half-written. */
 	r = fs_remove_tree(dir, BLOB_TEMP_DIR);
 	if (r < 0)
 		return r;
-	if (mkdirat(dir, BLOB_TEMP_DIR, 0700) < 0)
-		return -errno;
-	return fsync(dir) < 0 ? -errno : 0;
+	return mkdirat(dir, BLOB_TEMP_DIR, 0700) < 0 ? -errno : 0;
 }
 
 static int open_folders(struct blobs *blobs, const char *path)
@@ -47,7 +37,7 @@ static int open_folders(struct blobs *blobs, const char *path)
 	blobs->dir = fs_open_dir(AT_FDCWD, path);
 	if (blobs->dir < 0)
 		return blobs->dir;
-	r = make_folders(blobs->dir);
+	r = make_temp_dir(blobs->dir);
 	if (r < 0)
 		return r;
 	blobs->temp_dir = fs_open_dir(blobs->dir, BLOB_TEMP_DIR);
@@ -272,7 +262,7 @@ static int each_in_folder(struct blobs *blobs, const char *folder,
 	int r;
 
 	if (fd < 0)
-		return fd;
+		return fd == -ENOENT ? 0 : fd;
 	dir = fdopendir(fd);
 	if (!dir)
 		return -errno;

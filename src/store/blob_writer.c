@@ -192,6 +192,22 @@ static int check_content(struct blob_write *w)
 	return 0;
 }
 
+/* An equal blob that is there already is replaced by its equal. */
+static int rename_into_folder(struct blob_write *w, const char *path,
+			      const char *folder)
+{
+	if (renameat(w->blobs->temp_dir, w->temp, w->blobs->dir, path) >= 0)
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
+	/* The first blob of its folder. */
+	if (mkdirat(w->blobs->dir, folder, 0700) < 0 ||
+	    fsync(w->blobs->dir) < 0 ||
+	    renameat(w->blobs->temp_dir, w->temp, w->blobs->dir, path) < 0)
+		return -errno;
+	return 0;
+}
+
 static int put_in_place(struct blob_write *w)
 {
 	char path[BLOB_PATH_SIZE], folder[3];
@@ -205,9 +221,9 @@ static int put_in_place(struct blob_write *w)
 	if (r < 0)
 		return r;
 	w->pinned = true;
-	/* An equal blob that is there already is replaced by its equal. */
-	if (renameat(w->blobs->temp_dir, w->temp, w->blobs->dir, path) < 0)
-		return -errno;
+	r = rename_into_folder(w, path, folder);
+	if (r < 0)
+		return r;
 	close_fd(&w->fd);
 	r = failpoint("blob-after-rename");
 	return r < 0 ? r : fs_sync_dir(w->blobs->dir, folder);
@@ -422,9 +438,9 @@ ssize_t blob_writer_append(struct blob_writer *writer, const void *data,
 	ssize_t n;
 	int r;
 
-	assert(!writer->finishing);
 	if (writer->failed < 0)
 		return writer->failed;
+	assert(!writer->finishing);
 	r = check_length(writer, size);
 	if (r < 0)
 		return writer_fail(writer, r);

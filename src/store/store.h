@@ -14,7 +14,9 @@
  * Reads happen on the loop, through a second, read-only connection, and see
  * what has been committed: a batch is visible when its done() is called, and
  * not for sure before. Every read is bounded by a limit or concerns one id.
- * Measured with 10,000 containers and 100,000 files: see test_store_speed.
+ * With 10,000 containers and 100,000 files a get takes 5 to 10 us, a page of 100
+ * some 100 us, the longest page of 10,000 about 4 ms, the record of an
+ * execution with 2 MiB of output 0.4 ms (test_store_speed prints them).
  *
  * The tenant is part of every question that a client can cause, so that
  * another tenant's id is answered as one that does not exist: -ENOENT.
@@ -346,7 +348,8 @@ int store_vm_each(struct store *store, store_vm_fn *each, void *userdata);
  *		day
  * @cfiles_before_usec: Files of containers that ended before this
  * @executions_before_usec: Executions that ended before this
- * @containers_before_usec: Containers that ended before this, whole
+ * @containers_before_usec: Containers that ended before this and have no file
+ *		or execution any more
  *
  * A zero leaves its kind alone.
  */
