@@ -1,8 +1,39 @@
 # api: HTTP server and every dialect; decides nothing.
 
-# noinst_LIBRARIES += libapi.a
-# libapi_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(MICROHTTPD_CFLAGS) \
-#	$(ARCHIVE_CFLAGS)
+noinst_LIBRARIES += libapi.a
+libapi_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(MICROHTTPD_CFLAGS) \
+	$(GNUTLS_CFLAGS)
+libapi_a_SOURCES = \
+	%reldir%/admin.c \
+	%reldir%/api.c %reldir%/api.h %reldir%/api_private.h \
+	%reldir%/api_error.c %reldir%/api_error.h \
+	%reldir%/auth.c %reldir%/auth.h \
+	%reldir%/body.c %reldir%/body.h \
+	%reldir%/exec_api.c \
+	%reldir%/exec_stream.c %reldir%/exec_stream.h \
+	%reldir%/handlers.h \
+	%reldir%/header.c %reldir%/header.h \
+	%reldir%/health.c \
+	%reldir%/http_conn.c %reldir%/http_conn.h \
+	%reldir%/http_head.c %reldir%/http_head.h \
+	%reldir%/http_linger.c %reldir%/http_linger.h \
+	%reldir%/http_listen.c %reldir%/http_listen.h \
+	%reldir%/http_peer.c %reldir%/http_peer.h \
+	%reldir%/http_server.c %reldir%/http_server.h \
+	%reldir%/idempotency.c %reldir%/idempotency.h \
+	%reldir%/multipart.c %reldir%/multipart.h \
+	%reldir%/openai_container_files.c \
+	%reldir%/openai_containers.c \
+	%reldir%/openai_files.c \
+	%reldir%/openai_models.c \
+	%reldir%/page.c %reldir%/page.h \
+	%reldir%/reply.c %reldir%/reply.h \
+	%reldir%/reply_file.c \
+	%reldir%/request.c %reldir%/request.h \
+	%reldir%/request_log.c %reldir%/request_log.h \
+	%reldir%/router.c %reldir%/router.h \
+	%reldir%/routes.c \
+	%reldir%/uri.c %reldir%/uri.h \
+	%reldir%/view_json.c %reldir%/view_json.h
 
-api_libs = $(core_libs)
-# api_libs = libapi.a $(core_libs) $(MICROHTTPD_LIBS)
+api_libs = libapi.a $(core_libs) $(MICROHTTPD_LIBS) $(GNUTLS_LIBS)

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/api.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/api_private.h"
+#include "api/http_listen.h"
+#include "api/http_server.h"
+#include "base/cleanup.h"
+
+static void api_freep(struct api **api)
+{
+	api_free(*api);
+}
+
+int api_new(const struct api_config *config, struct api **ret,
+	    struct error *err)
+{
+	_cleanup_(api_freep) struct api *api = NULL;
+	int r;
+
+	api = calloc(1, sizeof(*api));
+	if (!api)
+		return error_set_errno(err, -ENOMEM, "Cannot start serving");
+	api->config = *config;
+	r = http_server_new(config->event, api, &api->server, err);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(api);
+	return 0;
+}
+
+void api_free(struct api *api)
+{
+	if (!api)
+		return;
+	http_server_free(api->server);
+	if (api->unix_path)
+		(void)unlink(api->unix_path);
+	free(api->unix_path);
+	free(api->url);
+	free(api);
+}
+
+int api_listen_fd(struct api *api, int fd, struct error *err)
+{
+	_cleanup_free_ char *url = NULL;
+	int r;
+
+	r = http_listen_url(fd, &url);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot listen");
+	r = http_server_listen(api->server, fd, err);
+	if (r < 0)
+		return r;
+	if (!api->url)
+		api->url = take_ptr(url);
+	return 0;
+}
+
+int api_listen_tcp(struct api *api, const char *address, struct error *err)
+{
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	fd = http_listen_tcp(address, err);
+	if (fd < 0)
+		return fd;
+	r = api_listen_fd(api, fd, err);
+	if (r < 0)
+		return r;
+	(void)take_fd(fd);
+	return 0;
+}
+
+int api_listen_unix(struct api *api, const char *path, struct error *err)
+{
+	_cleanup_free_ char *copy = strdup(path);
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (!copy)
+		return error_set_errno(err, -ENOMEM, "Cannot listen");
+	fd = http_listen_unix(path, err);
+	if (fd < 0)
+		return fd;
+	r = api_listen_fd(api, fd, err);
+	if (r < 0) {
+		(void)unlink(path);
+		return r;
+	}
+	(void)take_fd(fd);
+	free(api->unix_path);
+	api->unix_path = take_ptr(copy);
+	return 0;
+}
+
+const char *api_url(const struct api *api)
+{
+	return api->url;
+}
+
+unsigned api_connections(const struct api *api)
+{
+	return http_server_connections(api->server);
+}
+
+void api_drain(struct api *api, void (*done)(void *userdata), void *userdata)
+{
+	http_server_drain(api->server, done, userdata);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_BODY_H
+#define API_BODY_H
+
+/*
+ * Where the bytes of a request's body go: JSON is collected up to its limit,
+ * the parts of a form are either small fields, which are kept, or the file,
+ * which streams on to core. So memory does not depend on what is uploaded.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/multipart.h"
+#include "api/router.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "core/core.h"
+
+enum {
+	BODY_FIELDS_MAX = 32,
+	BODY_FIELD_BYTES_MAX = 4096,
+	/* By how much heads and fields may make a form larger than its file. */
+	BODY_FORM_OVERHEAD = 256 << 10,
+};
+
+/** struct body_field - A plain field of a form; both strings are owned */
+struct body_field {
+	char *name;
+	char *value;
+};
+
+/**
+ * struct body - A body being received
+ * @is_form:	It is multipart/form-data
+ * @json:	Bytes of another body
+ * @field:	The form's plain fields, in the order they came
+ * @upload:	Bytes of the file; NULL if it was not there (yet)
+ * @filename:	Base name of the file, checked
+ */
+struct body {
+	bool is_form;
+	struct buf json;
+	struct body_field field[BODY_FIELDS_MAX];
+	size_t fields;
+	struct core_upload *upload;
+	char *filename;
+
+	/* Private to body.c. */
+	struct multipart *form;
+	struct buf value;		/* of the field being read */
+	uint64_t form_bytes;
+	uint64_t file_bytes;
+	enum { PART_FIELD, PART_FILE } part;
+};
+
+/**
+ * body_begin() - The head is there: is this body wanted, and where does it go
+ * @req:	Routed and authenticated; owner of its body
+ *
+ * Return: 0; ERR_MEDIA_TYPE; ERR_TOO_LARGE by the length that was announced;
+ * what core_upload_new() says
+ */
+int body_begin(struct request *req, struct error *err);
+
+/**
+ * body_feed() - Take bytes
+ * @ret_used:	How many were taken
+ *
+ * Return: 0 when all were; -EAGAIN when the rest must wait until body_on_room()
+ * was called; another negative errno with @err
+ */
+int body_feed(struct request *req, const char *data, size_t size,
+	      size_t *ret_used, struct error *err);
+
+/** body_end() - Check, at its end, that it was complete */
+int body_end(struct request *req, struct error *err);
+
+/** body_field() - A plain field's value; NULL if there is none */
+const char *body_field(const struct body *body, const char *name);
+
+void body_done(struct body *body);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_EXEC_STREAM_H
+#define API_EXEC_STREAM_H
+
+/*
+ * Following an execution: to answer with its outcome, or with each of its
+ * events as they come (server-sent events).
+ *
+ * Events are pulled from core when the client's socket takes them, so a slow
+ * reader costs one buffer and delays nobody. One that takes nothing for
+ * HTTP_SERVER_STALL_SEC is cut off, and can take the stream up again.
+ */
+
+#include <stdint.h>
+
+#include "api/view_json.h"
+#include "base/error.h"
+
+struct exec_stream;
+struct request;
+
+/**
+ * exec_stream_wait() - Answer with the execution object once it has ended
+ * @req:	Suspended, as by ROUTE_PENDING; core owes it nothing any more
+ *
+ * Whatever happens, the request gets its answer.
+ */
+void exec_stream_wait(struct request *req, const char *container,
+		      const char *id, enum view_output output);
+
+/**
+ * exec_stream_reply() - Answer with the events behind @after
+ *
+ * Return: 0; ERR_NOT_FOUND
+ */
+int exec_stream_reply(struct request *req, const char *container,
+		      const char *id, uint64_t after, enum view_output output,
+		      struct error *err);
+
+/** exec_stream_free() - Stop following; the execution goes on */
+void exec_stream_free(struct exec_stream *stream);
+
+#endif

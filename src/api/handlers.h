@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_HANDLERS_H
+#define API_HANDLERS_H
+
+/*
+ * One handler per row of routes.c. Each returns enum route_result, or a
+ * negative errno with @err filled in.
+ */
+
+#include "base/error.h"
+
+struct request;
+
+#define HANDLER(name) int name(struct request *req, struct error *err)
+
+/* openai_files.c */
+HANDLER(openai_files_create);
+HANDLER(openai_files_list);
+HANDLER(openai_files_get);
+HANDLER(openai_files_content);
+HANDLER(openai_files_delete);
+
+/* openai_containers.c */
+HANDLER(openai_containers_create);
+HANDLER(openai_containers_list);
+HANDLER(openai_containers_get);
+HANDLER(openai_containers_delete);
+
+/* openai_container_files.c */
+HANDLER(openai_container_files_create);
+HANDLER(openai_container_files_list);
+HANDLER(openai_container_files_get);
+HANDLER(openai_container_files_content);
+HANDLER(openai_container_files_delete);
+
+/* openai_models.c */
+HANDLER(openai_models_list);
+
+/* exec_api.c */
+HANDLER(exec_api_create);
+HANDLER(exec_api_get);
+HANDLER(exec_api_events);
+HANDLER(exec_api_interrupt);
+
+/* health.c */
+HANDLER(health_live);
+HANDLER(health_ready);
+HANDLER(health_metrics);
+
+/* admin.c */
+HANDLER(admin_sessions_list);
+HANDLER(admin_sessions_inspect);
+HANDLER(admin_sessions_kill);
+HANDLER(admin_status);
+HANDLER(admin_audit);
+HANDLER(admin_keys_list);
+HANDLER(admin_keys_create);
+HANDLER(admin_keys_revoke);
+HANDLER(admin_clock);
+
+#undef HANDLER
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http_conn.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "api/http_server.h"
+#include "api/request.h"
+#include "base/event.h"
+#include "base/log.h"
+
+#define TO(state) (1u << (state))
+
+static const struct {
+	const char *name;
+	unsigned next;
+	usec_t limit_usec;
+} states[] = {
+	[CONN_FRESH]	= { "fresh", TO(CONN_HEAD), HTTP_CONN_HEAD_USEC },
+	[CONN_HEAD]	= { "head", TO(CONN_BODY) | TO(CONN_ANSWER) |
+				    TO(CONN_IDLE), HTTP_CONN_HEAD_USEC },
+	[CONN_BODY]	= { "body", TO(CONN_BODY) | TO(CONN_ANSWER) |
+				    TO(CONN_IDLE), HTTP_CONN_BODY_USEC },
+	[CONN_ANSWER]	= { "answer", TO(CONN_IDLE), USEC_INFINITY },
+	[CONN_IDLE]	= { "idle", TO(CONN_HEAD), HTTP_CONN_IDLE_USEC },
+};
+static_assert(sizeof(states) / sizeof(states[0]) == CONN_STATE_COUNT,
+	      "states[] doesn't match enum http_conn_state");
+
+/* Not the clock of sessions: a client's slowness is no matter of test.clock. */
+static usec_t now_usec(const struct http_conn *conn)
+{
+	usec_t now = 0;
+
+	(void)sd_event_now(sd_event_source_get_event(conn->timer),
+			   CLOCK_MONOTONIC, &now);
+	return now;
+}
+
+static void end_by_deadline(struct http_conn *conn)
+{
+	log_debug(NULL, "A client was too slow in state '%s'",
+		  states[conn->state].name);
+	if (conn->request)
+		request_timed_out(conn->request);
+	http_conn_shut(conn);
+}
+
+/*
+ * Deadlines move on with every request, so the timer is not touched for that:
+ * when it fires early it is set again, to where the deadline is by then.
+ */
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct http_conn *conn = userdata;
+
+	(void)usec;
+	if (conn->deadline == USEC_INFINITY)
+		return 0;	/* http_conn_enter() arms it */
+	if (conn->deadline > now_usec(conn)) {
+		(void)sd_event_source_set_time(source, conn->deadline);
+		return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	}
+	if (conn->state == CONN_BODY &&
+	    (conn->suspended || request_goes_on(conn->request)))
+		http_conn_enter(conn, CONN_BODY);
+	else
+		end_by_deadline(conn);
+	return 0;
+}
+
+static void arm_timer(struct http_conn *conn)
+{
+	uint64_t armed = 0;
+	int enabled = SD_EVENT_OFF;
+
+	(void)sd_event_source_get_enabled(conn->timer, &enabled);
+	(void)sd_event_source_get_time(conn->timer, &armed);
+	if (enabled != SD_EVENT_OFF && armed <= conn->deadline)
+		return;
+	(void)sd_event_source_set_time(conn->timer, conn->deadline);
+	(void)sd_event_source_set_enabled(conn->timer, SD_EVENT_ONESHOT);
+}
+
+void http_conn_enter(struct http_conn *conn, enum http_conn_state to)
+{
+	bool keep = conn->state == CONN_FRESH && to == CONN_HEAD;
+
+	assert(states[conn->state].next & TO(to));
+	conn->state = to;
+	if (keep)
+		return;		/* one deadline for both */
+	conn->deadline = usec_add(now_usec(conn), states[to].limit_usec);
+	if (conn->deadline != USEC_INFINITY)
+		arm_timer(conn);
+}
+
+/*
+ * A client that only closes its sending half counts as gone, as in most
+ * servers: one cannot tell it from a client that has ended, and the library
+ * itself closes when it reads the end of the stream.
+ */
+static int on_left(sd_event_source *source, int fd, uint32_t revents,
+		   void *userdata)
+{
+	struct http_conn *conn = userdata;
+
+	(void)source;
+	(void)fd;
+	(void)revents;
+	conn->left = true;
+	http_conn_resume(conn);
+	return 0;
+}
+
+struct http_conn *http_conn_new(struct http_server *server, sd_event *event,
+				struct MHD_Connection *mhd, int fd,
+				const struct http_peer *peer)
+{
+	struct http_conn *conn;
+
+	conn = calloc(1, sizeof(*conn));
+	if (!conn)
+		return NULL;
+	conn->server = server;
+	conn->mhd = mhd;
+	conn->fd = fd;
+	conn->peer = *peer;
+	conn->state = CONN_FRESH;
+	if (sd_event_add_time_relative(event, &conn->timer, CLOCK_MONOTONIC,
+				       HTTP_CONN_HEAD_USEC,
+				       100 * USEC_PER_MSEC, on_timer,
+				       conn) < 0 ||
+	    event_add_io(event, fd, EPOLLRDHUP, on_left, conn, "http-left",
+			 &conn->watch) < 0) {
+		http_conn_free(conn);
+		return NULL;
+	}
+	(void)sd_event_source_set_description(conn->timer, "http-deadline");
+	(void)sd_event_source_set_enabled(conn->watch, SD_EVENT_OFF);
+	conn->deadline = usec_add(now_usec(conn), HTTP_CONN_HEAD_USEC);
+	return conn;
+}
+
+void http_conn_free(struct http_conn *conn)
+{
+	if (!conn)
+		return;
+	sd_event_source_disable_unref(conn->timer);
+	sd_event_source_disable_unref(conn->watch);
+	free(conn);
+}
+
+void http_conn_suspend(struct http_conn *conn)
+{
+	assert(!conn->suspended);
+	conn->suspended = true;
+	MHD_suspend_connection(conn->mhd);
+	(void)sd_event_source_set_enabled(conn->watch, SD_EVENT_ON);
+}
+
+void http_conn_resume(struct http_conn *conn)
+{
+	if (!conn->suspended)
+		return;
+	conn->suspended = false;
+	(void)sd_event_source_set_enabled(conn->watch, SD_EVENT_OFF);
+	/* Makes the library's epoll descriptor readable. */
+	MHD_resume_connection(conn->mhd);
+}
+
+void http_conn_answer_now(struct http_conn *conn, const void *data,
+			  size_t size)
+{
+	/* Short, and the socket's buffer is empty; if not, so be it. */
+	(void)send(conn->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	conn->linger = true;
+	conn->left = true;
+}
+
+void http_conn_shut(struct http_conn *conn)
+{
+	conn->left = true;
+	(void)shutdown(conn->fd, SHUT_RD);
+	http_conn_resume(conn);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_HTTP_HEAD_H
+#define API_HTTP_HEAD_H
+
+/*
+ * A request's header fields, and whether they can be trusted to mean one thing.
+ *
+ * Two servers that read one request differently are how requests get smuggled
+ * past a proxy, so what is ambiguous is refused and the connection closed:
+ * libmicrohttpd 0.9.75 itself accepts two Content-Lengths, Content-Length with
+ * Transfer-Encoding, two Hosts and field names with blanks. It hides bare line
+ * feeds and folded lines from us; 1.0 refuses those.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum {
+	HTTP_HEAD_FIELDS_MAX = 100,
+	HTTP_HEAD_BYTES_MAX = 16 << 10,
+};
+
+/** enum http_field - The fields that mean something to us; each at most once */
+enum http_field {
+	FIELD_API_KEY,
+	FIELD_AUTHORIZATION,
+	FIELD_CONTENT_LENGTH,
+	FIELD_CONTENT_TYPE,
+	FIELD_CUPOLA_TENANT,
+	FIELD_EXPECT,
+	FIELD_HOST,
+	FIELD_IDEMPOTENCY_KEY,
+	FIELD_IF_NONE_MATCH,
+	FIELD_IF_RANGE,
+	FIELD_RANGE,
+	FIELD_TRACEPARENT,
+	FIELD_TRANSFER_ENCODING,
+	FIELD_X_MS_APIKEY,
+
+	FIELD_COUNT,
+};
+
+/**
+ * struct http_head - What the header fields say
+ * @value:	Of each known field, borrowed; NULL if it is absent
+ * @fields:	How many fields there were, known or not
+ * @chunked:	The body comes in chunks; its length is not known
+ * @content_length: Length of the body if it does not; 0 if there is none
+ */
+struct http_head {
+	const char *value[FIELD_COUNT];
+	unsigned fields;
+	bool chunked;
+	uint64_t content_length;
+};
+
+#define HTTP_HEAD_INIT ((struct http_head){ .fields = 0 })
+
+/**
+ * http_head_add() - Take in the next field
+ *
+ * Return: 0; -EINVAL (ERR_BAD_REQUEST), or ERR_HEADERS_TOO_LARGE
+ */
+int http_head_add(struct http_head *head, const char *name, size_t name_size,
+		  const char *value, size_t value_size, struct error *err);
+
+/**
+ * http_head_check() - Look at it as a whole, when all fields are there
+ * @size:	Bytes of the head, request line included
+ */
+int http_head_check(struct http_head *head, const char *method,
+		    const char *version, size_t size, struct error *err);
+
+/** http_head_has_body() - Whether a body follows */
+bool http_head_has_body(const struct http_head *head);
+
+#endif

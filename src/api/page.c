@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/reply.h"
+#include "api/request.h"
+
+static int refuse(const char *param, const char *reason, struct error *err,
+		  const char *what)
+{
+	error_set(err, ERR_BAD_REQUEST, "'%s' %s", param, what);
+	error_set_param(err, "%s", param);
+	error_set_reason(err, reason);
+	return -EINVAL;
+}
+
+static int read_limit(const char *text, unsigned max, unsigned *ret,
+		      struct error *err)
+{
+	unsigned long value = 0;
+	char what[64];
+	const char *s;
+
+	for (s = text; *s >= '0' && *s <= '9' && value <= max; s++)
+		value = value * 10 + (unsigned long)(*s - '0');
+	(void)snprintf(what, sizeof(what), "must be an integer from 1 to %u",
+		       max);
+	if (s == text || (*s && value <= max))
+		return refuse("limit", "invalid_type", err, what);
+	if (value == 0)
+		return refuse("limit", "integer_below_min_value", err, what);
+	if (value > max)
+		return refuse("limit", "integer_above_max_value", err, what);
+	*ret = (unsigned)value;
+	return 0;
+}
+
+static int read_order(const char *text, bool *ret_ascending,
+		      struct error *err)
+{
+	*ret_ascending = strcmp(text, "asc") == 0;
+	if (*ret_ascending || strcmp(text, "desc") == 0)
+		return 0;
+	return refuse("order", "invalid_value", err,
+		      "must be 'asc' or 'desc'");
+}
+
+int page_read(const struct request *req, unsigned limit_max,
+	      unsigned limit_default, struct core_page *ret, struct error *err)
+{
+	const char *limit, *order, *after;
+
+	*ret = (struct core_page){ .limit = limit_default };
+	if (uri_param(&req->uri, "limit", &limit, err) < 0 ||
+	    uri_param(&req->uri, "order", &order, err) < 0 ||
+	    uri_param(&req->uri, "after", &after, err) < 0)
+		return -EINVAL;
+	if (limit && read_limit(limit, limit_max, &ret->limit, err) < 0)
+		return -EINVAL;
+	if (order && read_order(order, &ret->ascending, err) < 0)
+		return -EINVAL;
+	if (after && strlen(after) > ID_MAX)
+		return refuse("after", "invalid_value", err,
+			      "is not the id of a row");
+	(void)snprintf(ret->after, sizeof(ret->after), "%s",
+		       after ? after : "");
+	return 0;
+}
+
+void page_begin(struct page_writer *page, struct request *req)
+{
+	struct json_writer *w = reply_writer(req);
+
+	*page = (struct page_writer){ .req = req };
+	json_write_object(w, NULL);
+	json_write_string(w, "object", "list");
+	json_write_array(w, "data");
+}
+
+void page_item(struct page_writer *page, const char *id)
+{
+	if (!page->first[0])
+		(void)snprintf(page->first, sizeof(page->first), "%s", id);
+	(void)snprintf(page->last, sizeof(page->last), "%s", id);
+}
+
+int page_reply(struct page_writer *page, bool more, struct error *err)
+{
+	struct json_writer *w = &page->req->writer;
+	bool any = page->first[0];
+
+	json_write_close(w);
+	json_write_string(w, "first_id", any ? page->first : NULL);
+	json_write_string(w, "last_id", any ? page->last : NULL);
+	json_write_bool(w, "has_more", more);
+	json_write_close(w);
+	return reply_json(page->req, MHD_HTTP_OK, err);
+}

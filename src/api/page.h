@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_PAGE_H
+#define API_PAGE_H
+
+/*
+ * Lists: which page is asked for, and the object that it comes in.
+ */
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/id.h"
+#include "core/core.h"
+
+struct request;
+
+/**
+ * page_read() - Read limit, order and after from the query
+ * @limit_max:	Largest limit
+ * @limit_default: What counts without one
+ *
+ * Return: 0, or ERR_BAD_REQUEST that names the parameter
+ */
+int page_read(const struct request *req, unsigned limit_max,
+	      unsigned limit_default, struct core_page *ret,
+	      struct error *err);
+
+/** struct page_writer - A list being written; private */
+struct page_writer {
+	struct request *req;
+	char first[ID_SIZE];
+	char last[ID_SIZE];
+};
+
+/** page_begin() - Begin the answer; each item is then written to its writer */
+void page_begin(struct page_writer *page, struct request *req);
+
+/** page_item() - To be called for each item that is written */
+void page_item(struct page_writer *page, const char *id);
+
+/** page_reply() - Answer with the list */
+int page_reply(struct page_writer *page, bool more, struct error *err);
+
+#endif

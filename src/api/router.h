@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_ROUTER_H
+#define API_ROUTER_H
+
+/*
+ * Which handler a path and a method belong to: one table (routes.c).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "api/api_error.h"
+#include "api/uri.h"
+#include "base/error.h"
+#include "core/core.h"
+
+struct request;
+
+enum {
+	ROUTE_PARAMS_MAX = 2,
+	ROUTE_ALLOW_MAX = 64,
+};
+
+/** What a handler returns, besides a negative errno with its error filled in */
+enum route_result {
+	ROUTE_ANSWERED = 0,	/* with reply_…() */
+	ROUTE_PENDING = 1,	/* core will call back */
+};
+
+/** enum route_family - What is before the pattern, and who may come there */
+enum route_family {
+	FAMILY_OPENAI,		/* /v1 and its aliases */
+	FAMILY_ADMIN,		/* /admin/v1, on the Unix socket */
+	FAMILY_ROOT,		/* / */
+
+	FAMILY_COUNT,
+};
+
+/** enum body_kind - What a request may carry */
+enum body_kind {
+	BODY_NONE,		/* a body is read and dropped */
+	BODY_JSON,
+	BODY_FORM,		/* multipart/form-data */
+	BODY_JSON_OR_FORM,
+};
+
+/**
+ * struct route - One row of the table
+ * @pattern:	Segments behind the family's prefix; "{}" is any one of them
+ * @scope:	What the key must be good for; 0: no key is asked for
+ * @view:	On the Unix socket, those who may only look may come here
+ * @container:	The first "{}" is a container, whose deadlines go into the
+ *		answer's header
+ * @json_max:	Bytes of a JSON body; 0: LIMIT_JSON_BODY
+ * @file_field:	The multipart field whose bytes go to an upload
+ * @handle:	Called with the whole request
+ */
+struct route {
+	enum route_family family;
+	const char *method;
+	const char *pattern;
+	unsigned scope;
+	bool view;
+	bool container;
+	enum body_kind body;
+	size_t json_max;
+	const char *file_field;
+	int (*handle)(struct request *req, struct error *err);
+};
+
+extern const struct route routes[];
+extern const size_t routes_count;
+
+/**
+ * struct route_match - Where a request goes
+ * @route:	NULL as long as none was found
+ * @envelope:	Of errors; known even if there is no route
+ * @param:	What the "{}" stand for, borrowed from the uri
+ * @foundry:	The path goes through a project
+ */
+struct route_match {
+	const struct route *route;
+	enum api_envelope envelope;
+	const char *param[ROUTE_PARAMS_MAX];
+	bool foundry;
+};
+
+/**
+ * router_find() - Look a path and method up
+ * @local:	The connection came by a Unix socket
+ * @ret:	Filled in as far as possible on failure, too
+ * @ret_allow:	ROUTE_ALLOW_MAX bytes: the methods of this path, "" if there is
+ *		nothing at it
+ *
+ * HEAD goes where GET goes.
+ * Return: 0; ERR_NOT_FOUND; ERR_METHOD
+ */
+int router_find(const struct uri *uri, const char *method, bool local,
+		struct route_match *ret, char *ret_allow, struct error *err);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/handlers.h"
+#include "api/router.h"
+#include "base/limits.h"
+
+#define OPENAI(method_, pattern_, scope_, handle_, ...)                        \
+	{ .family = FAMILY_OPENAI, .method = (method_), .pattern = (pattern_), \
+	  .scope = CORE_SCOPE_##scope_, .handle = (handle_), __VA_ARGS__ }
+#define ADMIN(method_, pattern_, handle_, ...)                                 \
+	{ .family = FAMILY_ADMIN, .method = (method_), .pattern = (pattern_),  \
+	  .handle = (handle_), __VA_ARGS__ }
+#define ROOT(method_, pattern_, handle_, ...)                                  \
+	{ .family = FAMILY_ROOT, .method = (method_), .pattern = (pattern_),   \
+	  .handle = (handle_), __VA_ARGS__ }
+
+const struct route routes[] = {
+	OPENAI("GET", "files", FILES, openai_files_list),
+	OPENAI("POST", "files", FILES, openai_files_create,
+	       .body = BODY_FORM, .file_field = "file"),
+	OPENAI("GET", "files/{}", FILES, openai_files_get),
+	OPENAI("DELETE", "files/{}", FILES, openai_files_delete),
+	OPENAI("GET", "files/{}/content", FILES, openai_files_content),
+
+	OPENAI("GET", "containers", CONTAINERS, openai_containers_list),
+	OPENAI("POST", "containers", CONTAINERS, openai_containers_create,
+	       .body = BODY_JSON),
+	OPENAI("GET", "containers/{}", CONTAINERS, openai_containers_get,
+	       .container = true),
+	OPENAI("DELETE", "containers/{}", CONTAINERS,
+	       openai_containers_delete),
+
+	OPENAI("GET", "containers/{}/files", CONTAINERS,
+	       openai_container_files_list, .container = true),
+	OPENAI("POST", "containers/{}/files", CONTAINERS,
+	       openai_container_files_create, .container = true,
+	       .body = BODY_JSON_OR_FORM, .file_field = "file"),
+	OPENAI("GET", "containers/{}/files/{}", CONTAINERS,
+	       openai_container_files_get, .container = true),
+	OPENAI("DELETE", "containers/{}/files/{}", CONTAINERS,
+	       openai_container_files_delete, .container = true),
+	OPENAI("GET", "containers/{}/files/{}/content", CONTAINERS,
+	       openai_container_files_content, .container = true),
+
+	OPENAI("POST", "containers/{}/exec", CONTAINERS, exec_api_create,
+	       .container = true, .body = BODY_JSON,
+	       .json_max = LIMIT_JSON_BODY_EXEC),
+	OPENAI("GET", "containers/{}/executions/{}", CONTAINERS, exec_api_get,
+	       .container = true),
+	OPENAI("GET", "containers/{}/executions/{}/events", CONTAINERS,
+	       exec_api_events, .container = true),
+	OPENAI("POST", "containers/{}/executions/{}/interrupt", CONTAINERS,
+	       exec_api_interrupt, .container = true),
+
+	OPENAI("GET", "models", ALL, openai_models_list),
+
+	ROOT("GET", "healthz", health_live),
+	ROOT("GET", "readyz", health_ready),
+	ROOT("GET", "metrics", health_metrics, .scope = CORE_SCOPE_METRICS,
+	     .view = true),
+
+	ADMIN("GET", "sessions", admin_sessions_list, .view = true),
+	ADMIN("GET", "sessions/{}", admin_sessions_inspect, .view = true),
+	ADMIN("DELETE", "sessions/{}", admin_sessions_kill),
+	ADMIN("GET", "status", admin_status, .view = true),
+	ADMIN("GET", "audit", admin_audit, .view = true),
+	ADMIN("GET", "keys", admin_keys_list, .view = true),
+	ADMIN("POST", "keys", admin_keys_create, .body = BODY_JSON),
+	ADMIN("DELETE", "keys/{}", admin_keys_revoke),
+	ADMIN("POST", "clock", admin_clock, .body = BODY_JSON),
+};
+
+const size_t routes_count = sizeof(routes) / sizeof(routes[0]);

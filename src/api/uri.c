@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/uri.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/header.h"
+#include "base/limits.h"
+#include "base/name.h"
+
+/*
+ * Decodes in place: the outcome is never longer. @forbidden is a byte that
+ * must not come out of an escape, as no name has it: -ENOENT.
+ */
+static int decode(char *text, char forbidden, bool plus_is_space)
+{
+	const char *in = text;
+	char *out = text;
+
+	while (*in) {
+		int byte;
+
+		if (*in != '%') {
+			*out++ = *in == '+' && plus_is_space ? ' ' : *in;
+			in++;
+			continue;
+		}
+		byte = header_percent_byte(in);
+		if (byte <= 0)
+			return -EINVAL;
+		if (byte == forbidden)
+			return -ENOENT;
+		*out++ = (char)byte;
+		in += 3;
+	}
+	*out = '\0';
+	return utf8_is_valid(text, (size_t)(out - text)) ? 0 : -EINVAL;
+}
+
+static int parse_path(char *path, struct uri *uri, struct error *err)
+{
+	char *next;
+	int r;
+
+	for (; path; path = next) {
+		next = strchr(path, '/');
+		if (next)
+			*next++ = '\0';
+		if (!next && !*path && uri->segments > 0)
+			return 0;	/* the trailing slash */
+		if (uri->segments == URI_SEGMENTS_MAX)
+			return error_set(err, ERR_NOT_FOUND,
+					 "There is nothing at this path");
+		r = decode(path, '/', false);
+		if (r == -ENOENT)
+			return error_set(err, ERR_NOT_FOUND,
+					 "There is nothing at this path");
+		if (r < 0)
+			return error_set(err, ERR_BAD_REQUEST,
+					 "The path is not valid: bad escape, "
+					 "or not UTF-8");
+		uri->segment[uri->segments++] = path;
+	}
+	return 0;
+}
+
+static int parse_query(char *query, struct uri *uri, struct error *err)
+{
+	char *next, *value;
+
+	for (; query; query = next) {
+		next = strchr(query, '&');
+		if (next)
+			*next++ = '\0';
+		if (!*query)
+			continue;
+		value = strchr(query, '=');
+		if (value)
+			*value++ = '\0';
+		if (uri->params == URI_PARAMS_MAX)
+			return error_set(err, ERR_BAD_REQUEST,
+					 "There are more than %d query "
+					 "parameters", URI_PARAMS_MAX);
+		if (decode(query, '\0', true) < 0 ||
+		    (value && decode(value, '\0', true) < 0))
+			return error_set(err, ERR_BAD_REQUEST,
+					 "The query is not valid: bad escape, "
+					 "or not UTF-8");
+		uri->param[uri->params].name = query;
+		uri->param[uri->params].value = value ? value : "";
+		uri->params++;
+	}
+	return 0;
+}
+
+static int parse(const char *raw, struct uri *uri, struct error *err)
+{
+	char *query;
+	int r;
+
+	if (strlen(raw) > LIMIT_URI_BYTES)
+		return error_set(err, ERR_URI_TOO_LONG,
+				 "The request target is longer than %d bytes",
+				 LIMIT_URI_BYTES);
+	if (strcmp(raw, "*") == 0) {
+		uri->asterisk = true;
+		return 0;
+	}
+	if (raw[0] != '/')
+		return error_set(err, ERR_BAD_REQUEST,
+				 "The request target must be a path");
+	uri->text = strdup(raw + 1);
+	if (!uri->text)
+		return error_set_errno(err, -ENOMEM, "Cannot read the target");
+	query = strchr(uri->text, '?');
+	if (query)
+		*query++ = '\0';
+	r = parse_path(uri->text, uri, err);
+	if (r < 0)
+		return r;
+	return parse_query(query, uri, err);
+}
+
+int uri_parse(const char *raw, struct uri *ret, struct error *err)
+{
+	int r;
+
+	*ret = (struct uri){ 0 };
+	r = parse(raw, ret, err);
+	if (r < 0)
+		uri_done(ret);
+	return r;
+}
+
+void uri_done(struct uri *uri)
+{
+	free(uri->text);
+	*uri = (struct uri){ 0 };
+}
+
+int uri_param(const struct uri *uri, const char *name, const char **ret,
+	      struct error *err)
+{
+	const char *found = NULL;
+	size_t i;
+
+	for (i = 0; i < uri->params; i++) {
+		if (strcmp(uri->param[i].name, name) != 0)
+			continue;
+		if (found) {
+			error_set(err, ERR_BAD_REQUEST,
+				  "Parameter '%s' is given twice", name);
+			error_set_param(err, "%s", name);
+			return -EINVAL;
+		}
+		found = uri->param[i].value;
+	}
+	*ret = found;
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_URI_H
+#define API_URI_H
+
+/*
+ * A request target, taken apart once and strictly.
+ *
+ * The path is split before it is decoded, so that no escape can become a
+ * slash: what would decode to one does not exist. Bad escapes, NULs and what is
+ * not UTF-8 are refused. Handlers therefore see segments, never a path.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum {
+	URI_SEGMENTS_MAX = 16,
+	URI_PARAMS_MAX = 64,
+};
+
+/**
+ * struct uri - A target's parts
+ * @text:	Memory that all others point into
+ * @segment:	Decoded path segments; one trailing slash leaves no trace
+ * @segments:	How many
+ * @param:	Decoded query parameters in their order
+ * @params:	How many
+ * @asterisk:	The target is "*", as in OPTIONS; there is no path
+ */
+struct uri {
+	char *text;
+	const char *segment[URI_SEGMENTS_MAX];
+	size_t segments;
+	struct {
+		const char *name;
+		const char *value;
+	} param[URI_PARAMS_MAX];
+	size_t params;
+	bool asterisk;
+};
+
+/**
+ * uri_parse() - Take a target apart
+ * @raw:	As it stood in the request line
+ * @ret:	Parts, for uri_done(); empty if the call fails
+ *
+ * Return: 0; ERR_BAD_REQUEST, also for the absolute form; ERR_NOT_FOUND;
+ * ERR_URI_TOO_LONG; or -ENOMEM
+ */
+int uri_parse(const char *raw, struct uri *ret, struct error *err);
+
+/** uri_done() - Release the memory */
+void uri_done(struct uri *uri);
+
+/**
+ * uri_param() - Value of a query parameter
+ * @ret:	Borrowed; NULL if it is absent
+ *
+ * Return: 0, or -EINVAL if it is given twice: which one counts would be a guess
+ */
+int uri_param(const struct uri *uri, const char *name, const char **ret,
+	      struct error *err);
+
+#endif

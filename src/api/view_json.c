@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/view_json.h"
+
+#include <assert.h>
+
+const char *const view_json_memory_tiers[MEMORY_TIER_COUNT + 1] = {
+	[MEMORY_1G]	= "1g",
+	[MEMORY_4G]	= "4g",
+	[MEMORY_16G]	= "16g",
+	[MEMORY_64G]	= "64g",
+};
+
+static const char *const session_states[] = {
+	[SESSION_VIEW_ACCEPTED]		= "accepted",
+	[SESSION_VIEW_BOOTING]		= "booting",
+	[SESSION_VIEW_RUNNING]		= "running",
+	[SESSION_VIEW_EXECUTING]	= "executing",
+	[SESSION_VIEW_STOPPING]		= "stopping",
+	[SESSION_VIEW_ENDED]		= "ended",
+};
+static_assert(sizeof(session_states) / sizeof(session_states[0]) ==
+		      SESSION_VIEW_COUNT,
+	      "session_states[] doesn't match enum session_state_view");
+
+/* Zero stands for a time that is not set. */
+static void write_time(struct json_writer *w, const char *key, int64_t at)
+{
+	if (at > 0)
+		json_write_int(w, key, at);
+	else
+		json_write_null(w, key);
+}
+
+void view_json_file(struct json_writer *w, const char *key,
+		    const struct file_view *file)
+{
+	json_write_object(w, key);
+	json_write_string(w, "id", file->id);
+	json_write_string(w, "object", "file");
+	json_write_uint(w, "bytes", file->bytes);
+	json_write_int(w, "created_at", file->created_at);
+	if (file->expires_at > 0)
+		json_write_int(w, "expires_at", file->expires_at);
+	json_write_string(w, "filename", file->filename);
+	json_write_string(w, "purpose", file->purpose);
+	json_write_string(w, "status", "processed");
+	json_write_null(w, "status_details");
+	json_write_close(w);
+}
+
+/* ---------------------------------------------------------------- containers */
+
+static void write_usage(struct json_writer *w, const struct usage_view *usage)
+{
+	json_write_object(w, "usage");
+	json_write_uint(w, "executions", usage->executions);
+	json_write_uint(w, "assigned_s", usage->assigned_sec);
+	json_write_uint(w, "executing_ms", usage->executing_msec);
+	json_write_uint(w, "cpu_ms", usage->cpu_msec);
+	json_write_uint(w, "bytes_in", usage->bytes_in);
+	json_write_uint(w, "bytes_out", usage->bytes_out);
+	json_write_close(w);
+}
+
+static void write_ended(struct json_writer *w,
+			const struct container_view *container)
+{
+	if (!container->ended_reason) {
+		json_write_null(w, "ended");
+		return;
+	}
+	json_write_object(w, "ended");
+	json_write_string(w, "reason", container->ended_reason);
+	json_write_int(w, "at", container->ended_at);
+	json_write_close(w);
+}
+
+static void write_session(struct json_writer *w,
+			  const struct container_view *container)
+{
+	json_write_object(w, "session");
+	json_write_string(w, "state", session_states[container->state]);
+	write_time(w, "idle_expires_at", container->idle_expires_at);
+	write_time(w, "hard_expires_at", container->hard_expires_at);
+	write_ended(w, container);
+	json_write_string(w, "pool", container->pool);
+	json_write_string(w, "image", container->image);
+	json_write_uint(w, "kernel_epoch", container->kernel_epoch);
+	write_usage(w, &container->usage);
+	json_write_close(w);
+}
+
+void view_json_container(struct json_writer *w, const char *key,
+			 const struct container_view *container, bool operator)
+{
+	json_write_object(w, key);
+	json_write_string(w, "id", container->id);
+	json_write_string(w, "object", "container");
+	json_write_string(w, "name", container->name);
+	json_write_int(w, "created_at", container->created_at);
+	json_write_string(w, "status",
+			  container->expired ? "expired" : "running");
+	json_write_int(w, "last_active_at", container->last_active_at);
+	json_write_object(w, "expires_after");
+	json_write_string(w, "anchor", "last_active_at");
+	json_write_uint(w, "minutes", container->idle_minutes);
+	json_write_close(w);
+	json_write_string(w, "memory_limit",
+			  view_json_memory_tiers[container->memory]);
+	json_write_object(w, "network_policy");
+	json_write_string(w, "type", "disabled");
+	json_write_close(w);
+	write_session(w, container);
+	if (operator) {
+		json_write_string(w, "tenant", container->tenant);
+		json_write_string(w, "vm", container->vm);
+	}
+	json_write_close(w);
+}
+
+void view_json_cfile(struct json_writer *w, const char *key,
+		     const struct cfile_view *file)
+{
+	json_write_object(w, key);
+	json_write_string(w, "id", file->id);
+	json_write_string(w, "object", "container.file");
+	json_write_string(w, "container_id", file->container);
+	json_write_int(w, "created_at", file->created_at);
+	json_write_uint(w, "bytes", file->bytes);
+	json_write_string(w, "path", file->path);
+	json_write_string(w, "source", file->by_user ? "user" : "assistant");
+	json_write_close(w);
+}
+
+/* ---------------------------------------------------------------- executions */
+
+void view_json_bytes(struct json_writer *w, const char *key, const void *data,
+		     size_t size, enum view_output output)
+{
+	if (output == VIEW_OUTPUT_BASE64)
+		json_write_base64(w, key, data, size);
+	else if (output == VIEW_OUTPUT_UTF8)
+		json_write_bytes(w, key, data, size);
+}
+
+void view_json_result(struct json_writer *w, const char *key,
+		      const struct exec_result *result)
+{
+	size_t i;
+
+	json_write_object(w, key);
+	for (i = 0; i < result->count; i++) {
+		const struct exec_datum *datum = &result->data[i];
+
+		if (datum->data) {
+			json_write_bytes(w, datum->mime, datum->data,
+					 datum->data_len);
+			continue;
+		}
+		json_write_object(w, datum->mime);
+		json_write_string(w, "file_id", datum->file_id);
+		json_write_close(w);
+	}
+	json_write_close(w);
+}
+
+static void write_truncated(struct json_writer *w,
+			    const struct exec_view *exec)
+{
+	json_write_object(w, "truncated");
+	json_write_bool(w, "stdout", exec->out_truncated);
+	json_write_bool(w, "stderr", exec->err_truncated);
+	json_write_uint(w, "total_bytes", exec->total_bytes);
+	json_write_uint(w, "omitted_bytes", exec->omitted_bytes);
+	json_write_close(w);
+}
+
+static void write_error(struct json_writer *w, const struct exec_view *exec)
+{
+	if (!exec->error_name) {
+		json_write_null(w, "error");
+		return;
+	}
+	json_write_object(w, "error");
+	json_write_string(w, "name", exec->error_name);
+	json_write_string(w, "value",
+			  exec->error_value ? exec->error_value : "");
+	json_write_string(w, "traceback",
+			  exec->error_traceback ? exec->error_traceback : "");
+	json_write_close(w);
+}
+
+static void write_skipped(struct json_writer *w, const struct exec_view *exec)
+{
+	size_t i;
+
+	json_write_array(w, "skipped");
+	for (i = 0; i < exec->skipped_count; i++) {
+		const struct exec_skipped *one = &exec->skipped[i];
+
+		json_write_object(w, NULL);
+		json_write_string(w, "path", one->path);
+		json_write_string(w, "reason", one->reason);
+		if (one->bytes > 0)
+			json_write_uint(w, "bytes", one->bytes);
+		if (one->limit_bytes > 0)
+			json_write_uint(w, "limit_bytes", one->limit_bytes);
+		json_write_close(w);
+	}
+	json_write_close(w);
+}
+
+static void write_products(struct json_writer *w, const struct exec_view *exec)
+{
+	size_t i;
+
+	json_write_array(w, "results");
+	for (i = 0; i < exec->result_count; i++)
+		view_json_result(w, NULL, &exec->results[i]);
+	json_write_close(w);
+	write_error(w, exec);
+	json_write_array(w, "artifacts");
+	for (i = 0; i < exec->artifact_count; i++)
+		view_json_cfile(w, NULL, &exec->artifacts[i]);
+	json_write_close(w);
+	write_skipped(w, exec);
+}
+
+static void write_exec_head(struct json_writer *w, const struct exec_view *exec)
+{
+	json_write_string(w, "id", exec->id);
+	json_write_string(w, "object", "container.execution");
+	json_write_string(w, "container_id", exec->container);
+	json_write_string(w, "status", exec_status_name(exec->status));
+}
+
+void view_json_exec_head(struct json_writer *w, const char *key,
+			 const struct exec_view *exec)
+{
+	json_write_object(w, key);
+	write_exec_head(w, exec);
+	json_write_uint(w, "execution_count", exec->execution_count);
+	json_write_uint(w, "kernel_epoch", exec->kernel_epoch);
+	json_write_int(w, "created_at", exec->created_at);
+	json_write_close(w);
+}
+
+void view_json_exec(struct json_writer *w, const char *key,
+		    const struct exec_view *exec, enum view_output output)
+{
+	json_write_object(w, key);
+	write_exec_head(w, exec);
+	view_json_bytes(w, "stdout", exec->out, exec->out_len, output);
+	view_json_bytes(w, "stderr", exec->err, exec->err_len, output);
+	write_truncated(w, exec);
+	write_products(w, exec);
+	json_write_uint(w, "execution_count", exec->execution_count);
+	json_write_uint(w, "kernel_epoch", exec->kernel_epoch);
+	json_write_bool(w, "state_lost", exec->state_lost);
+	json_write_int(w, "created_at", exec->created_at);
+	json_write_uint(w, "duration_ms", exec->duration_msec);
+	json_write_uint(w, "cpu_ms", exec->cpu_msec);
+	json_write_uint(w, "peak_memory_bytes", exec->peak_memory_bytes);
+	json_write_close(w);
+}
