@@ -1,4 +1,10 @@
 # doc: manual pages (mdoc, by hand) and guides.
 
-# dist_man_MANS += %reldir%/cupolad.8
+dist_man_MANS += \
+	%reldir%/cupolactl.1 \
+	%reldir%/cupolad.conf.5 \
+	%reldir%/cupola-guest.8 \
+	%reldir%/cupola-vmd.8 \
+	%reldir%/cupolad.8
+
 # dist_doc_DATA += %reldir%/guest-protocol.md

@@ -2,7 +2,7 @@
 
 /*
  * Every setting there is, of both programs. Each has a paragraph in
- * cupola.conf(5), where tests/check-manual looks for it.
+ * cupolad.conf(5), where tests/check-manual looks for it.
  *
  * Minima and maxima: bytes for strings and sizes, milliseconds for seconds,
  * thousandths for numbers.

@@ -16,7 +16,7 @@
 #include "daemon/dev.h"
 #include "daemon/vmd_process.h"
 
-#define DEFAULT_CONFIG SYSCONFDIR "/cupola/cupola.conf"
+#define DEFAULT_CONFIG SYSCONFDIR "/cupola/cupolad.conf"
 #define DEFAULT_STATE LOCALSTATEDIR "/lib/cupola"
 
 #define LOCK_FILE "cupolad.lock"

@@ -129,5 +129,5 @@ void options_print_help(void)
 			 table[i].value ? table[i].value : "");
 		printf("  %-25s %s\n", left, table[i].help);
 	}
-	printf("\ncupolad(8) explains them, cupola.conf(5) the settings.\n");
+	printf("\ncupolad(8) explains them, cupolad.conf(5) the settings.\n");
 }
