@@ -35,6 +35,7 @@
 	({                                                                     \
 		__typeof__(ptr) *take_ptr_from = &(ptr);                       \
 		__typeof__(ptr) take_ptr_value = *take_ptr_from;               \
+                                                                               \
 		*take_ptr_from = NULL;                                         \
 		take_ptr_value;                                                \
 	})

@@ -141,9 +141,9 @@ static inline le64 le64_put(uint64_t n)
  * @type:	enum wire_type
  * @reserved:	Zero
  * @call:	What this frame is about: an execution or a request, numbered by
- *		the daemon, never used twice in a guest's life and never zero;
- *		zero in the frames that wire_types[] says are about the
- *		connection as a whole
+ *		the daemon; never zero, and for EXEC none that the guest still
+ *		keeps. Zero in the frames that wire_types[] (frame.c) says are
+ *		about the connection as a whole
  */
 struct wire_header {
 	le32 length;
@@ -265,7 +265,7 @@ enum wire_refusal {
 	WIRE_REFUSED_UNKNOWN,	/* ATTACH: no such execution (any more) */
 	WIRE_REFUSED_BUSY,	/* EXEC: one is running */
 	WIRE_REFUSED_FULL,	/* EXEC: WIRE_RETAINED_MAX are not released */
-	WIRE_REFUSED_TWICE,	/* EXEC: this call was used before */
+	WIRE_REFUSED_TWICE,	/* EXEC: this call is not released */
 	WIRE_REFUSED_MEMORY,	/* EXEC: no room for source and stdin */
 
 	WIRE_REFUSAL_COUNT,

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bulk_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "changed.h"
+#include "data.h"
+#include "wire/frame.h"
+#include "wire/message.h"
+
+static int connection = -1;
+static uint8_t in[WIRE_FRAME_MAX];
+static size_t in_size, in_used;
+static uint8_t out[WIRE_FRAME_MAX];
+static uint8_t content[WIRE_CHUNK_MAX];
+
+/* Return: 0 or -errno; what cannot be sent has nobody to be told */
+static int send_all(ssize_t size)
+{
+	const uint8_t *at = out;
+
+	while (size > 0) {
+		ssize_t n = send(connection, at, (size_t)size, MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			at += n;
+			size -= n;
+		}
+	}
+	return size < 0 ? (int)size : 0;
+}
+
+/* Receive a frame, which is valid until the next call. */
+static int receive(enum wire_phase phase, struct frame *ret)
+{
+	size_t used;
+	int r;
+
+	in_size -= in_used;
+	memmove(in, in + in_used, in_size);
+	in_used = 0;
+	while ((r = frame_next(in, in_size, ret, &used)) == 0) {
+		ssize_t n = recv(connection, in + in_size,
+				 sizeof(in) - in_size, 0);
+
+		if (n == 0)
+			return -ECONNRESET;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		in_size += n > 0 ? (size_t)n : 0;
+	}
+	if (r < 0)
+		return r;
+	in_used = used;
+	return frame_may_say(WIRE_HOST, phase, ret->type) ? 0 : -EPROTO;
+}
+
+static void send_end(enum wire_file_status status, struct sha256_ctx *sha)
+{
+	struct message_end m = { .status = status };
+
+	if (status == WIRE_FILE_OK)
+		sha256_digest(sha, sizeof(m.sha256), m.sha256);
+	(void)send_all(message_encode_end(out, sizeof(out), 0, &m));
+}
+
+/* Return: fd of a regular file, or -errno */
+static int open_regular(struct bytes path, uint64_t *ret_size)
+{
+	char name[WIRE_PATH_MAX + 1];
+	struct stat st;
+	int fd;
+
+	memcpy(name, path.data, path.size);
+	name[path.size] = '\0';
+	fd = data_open_at(data_dir(), name, O_RDONLY);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		(void)close(fd);
+		return -EISDIR;
+	}
+	*ret_size = (uint64_t)st.st_size;
+	return fd;
+}
+
+/* No more than the length that was told, however the file grows. */
+static void send_content(int fd, uint64_t left)
+{
+	struct sha256_ctx sha;
+
+	sha256_init(&sha);
+	while (left > 0) {
+		size_t want = left < sizeof(content) ? (size_t)left :
+						       sizeof(content);
+		ssize_t n = read(fd, content, want);
+		const struct message_data m = {
+			.data = { content, n > 0 ? (size_t)n : 0 },
+		};
+
+		if (n <= 0) {
+			send_end(n < 0 ? WIRE_FILE_IO : WIRE_FILE_CHANGED,
+				 &sha);
+			return;
+		}
+		sha256_update(&sha, (size_t)n, content);
+		if (send_all(message_encode_data(out, sizeof(out), WIRE_DATA,
+						 0, &m)) < 0)
+			return;
+		left -= (uint64_t)n;
+	}
+	send_end(WIRE_FILE_OK, &sha);
+}
+
+static void serve_get(void)
+{
+	struct message_file answer = { .status = WIRE_FILE_OK };
+	struct message_path m;
+	struct frame f;
+	int fd;
+
+	if (receive(WIRE_PHASE_GET, &f) < 0 || message_decode_path(&f, &m) < 0)
+		return;
+	fd = open_regular(m.path, &answer.size);
+	if (fd < 0)
+		answer.status = data_status(-fd);
+	if (send_all(message_encode_file(out, sizeof(out), 0, &answer)) < 0)
+		return;
+	if (fd >= 0)
+		send_content(fd, answer.size);
+}
+
+static int write_all(int fd, struct bytes data)
+{
+	while (data.size > 0) {
+		ssize_t n = write(fd, data.data, data.size);
+
+		if (n < 0)
+			return -errno;
+		data.data += n;
+		data.size -= (size_t)n;
+	}
+	return 0;
+}
+
+/*
+ * Receive content into @fd. Return: a status, or -errno if the connection is
+ * of no use any more
+ */
+static int receive_content(int fd, uint64_t left, struct sha256_ctx *sha)
+{
+	struct message_data m;
+	struct frame f;
+	int r;
+
+	while (left > 0) {
+		r = receive(WIRE_PHASE_RECEIVING, &f);
+		if (r >= 0)
+			r = message_decode_data(&f, &m);
+		if (r < 0)
+			return r;
+		if (m.data.size > left)
+			return WIRE_FILE_MISMATCH;
+		sha256_update(sha, m.data.size, m.data.data);
+		r = write_all(fd, m.data);
+		if (r < 0)
+			return (int)data_status(-r);
+		left -= m.data.size;
+	}
+	return WIRE_FILE_OK;
+}
+
+/* Give the file its name. Return: 0 or -errno */
+static int put_in_place(int fd, const char *temporary,
+			const struct message_put *m)
+{
+	char name[WIRE_PATH_NAME_MAX + 1];
+	int parent, r = 0;
+
+	if (fchmod(fd, m->mode) < 0)
+		return -errno;
+	parent = data_open_parent(m->path, true, name);
+	if (parent < 0)
+		return parent;
+	if (renameat(data_incoming(), temporary, parent, name) < 0)
+		r = -errno;
+	(void)close(parent);
+	return r;
+}
+
+static enum wire_file_status finish_put(int fd, const char *temporary,
+					const struct message_put *m,
+					struct sha256_ctx sha, int note_fd)
+{
+	uint8_t digest[WIRE_SHA256_SIZE];
+	struct changed_key key;
+	int r;
+
+	/* A copy of the context: its digest is sent again in END. */
+	sha256_digest(&sha, sizeof(digest), digest);
+	if (memcmp(digest, m->sha256, sizeof(digest)) != 0)
+		return WIRE_FILE_MISMATCH;
+	r = put_in_place(fd, temporary, m);
+	if (r < 0)
+		return data_status(-r);
+	if (changed_key_of(fd, &key) >= 0) {
+		/* A change in this same tick would go unseen. */
+		changed_settle(&key);
+		(void)!write(note_fd, &key, sizeof(key));
+	}
+	return WIRE_FILE_OK;
+}
+
+static void serve_put(int note_fd)
+{
+	char temporary[32];
+	static char path[WIRE_PATH_MAX];
+	struct message_put m;
+	struct sha256_ctx sha;
+	struct frame f;
+	int fd, status;
+
+	if (receive(WIRE_PHASE_PUT, &f) < 0 || message_decode_put(&f, &m) < 0)
+		return;
+	/* The frame makes way for DATA. */
+	memcpy(path, m.path.data, m.path.size);
+	m.path.data = (const uint8_t *)path;
+
+	(void)snprintf(temporary, sizeof(temporary), "put-%d", getpid());
+	/* A killed child of that number may have left one. */
+	(void)unlinkat(data_incoming(), temporary, 0);
+	fd = openat(data_incoming(), temporary,
+		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		send_end(data_status(errno), NULL);
+		return;
+	}
+	sha256_init(&sha);
+	status = receive_content(fd, m.size, &sha);
+	if (status == WIRE_FILE_OK)
+		status = (int)finish_put(fd, temporary, &m, sha, note_fd);
+	/* Gone already if it was put in place. */
+	(void)unlinkat(data_incoming(), temporary, 0);
+	if (status >= 0)
+		send_end((enum wire_file_status)status, &sha);
+}
+
+void bulk_file_serve(int fd, enum wire_purpose purpose, const uint8_t *rest,
+		     size_t size, int note_fd)
+{
+	connection = fd;
+	memcpy(in, rest, size);
+	in_size = size;
+	/* Bits are exactly those that the host names. */
+	(void)umask(0);
+	if (purpose == WIRE_BULK_GET)
+		serve_get();
+	else
+		serve_put(note_fd);
+	/* The last frame must leave before the socket does. */
+	(void)shutdown(fd, SHUT_WR);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Its weight against the agent's processes, which are in the root group: an
+ * all-out load of the kernel must leave the agent its share.
+ */
+#define CPU_WEIGHT "20"
+
+static int group = -1;
+static int cpu_fd = -1, oom_fd = -1;
+/* Peaks are per descriptor from Linux 6.12 on: ours is reset by writing. */
+static int peak_fd = -1;
+
+static int write_at(int dir, const char *name, const char *text)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
+	int r = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		r = -errno;
+	(void)close(fd);
+	return r;
+}
+
+static ssize_t read_fd(int fd, char *text, size_t size)
+{
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+static uint64_t read_number(const char *name)
+{
+	char text[32];
+	int fd = openat(group, name, O_RDONLY | O_CLOEXEC);
+
+	(void)read_fd(fd, text, sizeof(text));
+	if (fd >= 0)
+		(void)close(fd);
+	return strtoull(text, NULL, 10);
+}
+
+/* The number after "key " in a file of such lines. */
+static uint64_t read_key(int fd, const char *key)
+{
+	char text[512];
+	const char *at = text;
+	size_t length = strlen(key);
+
+	(void)read_fd(fd, text, sizeof(text));
+	while (at && *at) {
+		if (strncmp(at, key, length) == 0 && at[length] == ' ')
+			return strtoull(at + length + 1, NULL, 10);
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	return 0;
+}
+
+int cgroup_init(int root)
+{
+	int r = write_at(root, "cgroup.subtree_control", "+memory +pids +cpu");
+
+	if (r < 0)
+		return r;
+	if (mkdirat(root, "kernel", 0700) < 0 && errno != EEXIST)
+		return -errno;
+	group = openat(root, "kernel", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (group < 0)
+		return -errno;
+	cpu_fd = openat(group, "cpu.stat", O_RDONLY | O_CLOEXEC);
+	oom_fd = openat(group, "memory.events", O_RDONLY | O_CLOEXEC);
+	peak_fd = openat(group, "memory.peak", O_RDWR | O_CLOEXEC);
+	if (cpu_fd < 0 || oom_fd < 0 || peak_fd < 0)
+		return -errno;
+	return write_at(group, "cpu.weight", CPU_WEIGHT);
+}
+
+int cgroup_set_limits(uint64_t memory_max_bytes, uint32_t pids_max)
+{
+	char text[24];
+	int r;
+
+	(void)snprintf(text, sizeof(text), "%llu",
+		       (unsigned long long)memory_max_bytes);
+	r = write_at(group, "memory.max", text);
+	if (r < 0)
+		return r;
+	(void)snprintf(text, sizeof(text), "%u", pids_max);
+	return write_at(group, "pids.max", text);
+}
+
+int cgroup_add(pid_t pid)
+{
+	char text[16];
+
+	(void)snprintf(text, sizeof(text), "%d", pid);
+	return write_at(group, "cgroup.procs", text);
+}
+
+void cgroup_kill(pid_t pid)
+{
+	(void)pid;
+	/* Fails only if the group is gone, which nobody removes. */
+	(void)write_at(group, "cgroup.kill", "1");
+}
+
+void cgroup_reset_peak(void)
+{
+	(void)!pwrite(peak_fd, "1", 1, 0);
+}
+
+uint64_t cgroup_peak_bytes(void)
+{
+	char text[32];
+
+	(void)read_fd(peak_fd, text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
+uint64_t cgroup_cpu_usec(void)
+{
+	return read_key(cpu_fd, "usage_usec");
+}
+
+uint64_t cgroup_oom_kills(void)
+{
+	return read_key(oom_fd, "oom_kill");
+}
+
+void cgroup_read(struct cgroup_usage *ret)
+{
+	*ret = (struct cgroup_usage){
+		.cpu_usec = cgroup_cpu_usec(),
+		.memory_bytes = read_number("memory.current"),
+		.memory_peak_bytes = cgroup_peak_bytes(),
+		.oom_kills = cgroup_oom_kills(),
+		.processes = (uint32_t)read_number("pids.current"),
+	};
+}

@@ -1,0 +1,611 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Zygote and kernels of a Cupola guest.
+
+The agent starts this file once, as the zygote. It imports what the image's list
+names, makes an IPython shell, and from then on forks kernels, each of which
+takes executions over a socket of its own. guest-agent/runner.h has the messages.
+
+A kernel is user code's own process. Nothing here defends anything against it:
+what the agent must know it learns from Linux. What is done for user code's sake
+is that it cannot easily break its own tools, so private references to them are
+taken before it runs.
+
+An execution does what IPython's run_cell() does, without what nobody sees here:
+history, events without listeners, the token pass over source that is plain
+Python anyway. Under emulation that is the difference between 1 and 10 ms.
+"""
+
+import builtins
+
+# Functions below find their built-ins here, not where user code may patch them.
+__builtins__ = dict(vars(builtins))
+
+import ast
+import ctypes
+import gc
+import linecache
+import os
+import signal
+import socket
+import struct
+import sys
+import traceback
+
+from IPython.core import page
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_magic, magics_class
+from traitlets.config import Config
+
+CONTROL_FD, RUNNER_FD, PREIMPORT_FD = 3, 4, 5
+FD_MAX = 4096
+SANDBOX_ID = 1000
+HOME = "/home/sandbox"
+
+# runner.h
+FORK, IMPORTED, HELLO, READY, GO = b"f", b"i", b"h", b"r", b"g"
+DISPLAY, ERROR, FINISHED, RUN, MORE = b"d", b"e", b"x", b"c", b"m"
+RUN_STDIN = 1
+DISPLAY_FILE, DISPLAY_NEW = 1, 2
+RUN_HEAD = struct.Struct("<cBBII")
+MESSAGE_MAX = 64 * 1024
+
+# wire.h
+DISPLAY_DATA_MAX = 192 * 1024
+NAME_MAX, VALUE_MAX, TRACEBACK_MAX = 256, 16 * 1024, 64 * 1024
+
+# Sources kept for tracebacks and inspect, in characters.
+SOURCES_MAX = 4 * 1024 * 1024
+# A result that is kept as a file is cut here.
+RESULT_FILE_MAX = 64 * 1024 * 1024
+
+IMAGES = {"image/png": "png", "image/jpeg": "jpg"}
+SUFFIXES = {
+    "text/plain": "txt",
+    "text/html": "html",
+    "text/markdown": "md",
+    "text/latex": "tex",
+    "image/svg+xml": "svg",
+    "application/json": "json",
+    "application/javascript": "js",
+    "application/pdf": "pdf",
+}
+# Their repr() is what IPython's pretty printer would say.
+PLAIN_TYPES = (int, str, bool, bytes, complex)
+
+NO_NETWORK = (
+    "There is no network here, so packages cannot be installed. "
+    "Use what is there: help('modules') lists it."
+)
+
+
+def cut(text, size):
+    """Leave out the middle of a text that is too long, and say so."""
+    if len(text) <= size:
+        return text
+    half = size // 2 - 40
+    gone = len(text) - 2 * half
+    return f"{text[:half]}\n... [{gone} characters left out] ...\n{text[-half:]}"
+
+
+def encode(text, size):
+    """UTF-8 of at most size bytes."""
+    data = text.encode("utf-8", "backslashreplace")
+    if len(data) > size:
+        data = data[:size].decode("utf-8", "ignore").encode()
+    return data
+
+
+class Kernel:
+    """What user code's process does besides running user code."""
+
+    def __init__(self, data_dir):
+        self.data_dir = data_dir
+        self.send = self.recvmsg = None
+        self.pid = os.getpid()
+        self.running = False
+        self.exec_id = ""
+        self.figures = self.files = 0
+        self.flags = 0
+        self.sources = {}
+        self.sources_size = 0
+        self.stdin_used = False
+        self.fflush = ctypes.CDLL(None).fflush
+        self.stdout, self.stderr = sys.stdout, sys.stderr
+
+    # Results
+
+    def publish(self, bundle):
+        """Tell one result, in each of its representations."""
+        new = DISPLAY_NEW
+        for mime, value in bundle.items():
+            flags, data = self.represent(mime, value)
+            if data is None:
+                continue
+            name = mime.encode("ascii", "replace")[:127]
+            self.send(DISPLAY + bytes((flags | new, len(name))) + name + data)
+            new = 0
+
+    def represent(self, mime, value):
+        """Flags and bytes of an item; no bytes if it cannot be told."""
+        if mime in IMAGES:
+            return self.keep_image(mime, value)
+        if isinstance(value, (dict, list)):
+            import json
+
+            value = json.dumps(value, default=str)
+        if isinstance(value, str):
+            value = value.encode("utf-8", "backslashreplace")
+        if not isinstance(value, bytes):
+            return 0, None
+        if len(value) <= DISPLAY_DATA_MAX:
+            return 0, value
+        self.files += 1
+        suffix = SUFFIXES.get(mime, "bin")
+        name = f"display-{self.exec_id}-{self.files}.{suffix}"
+        return self.keep_file(name, value[:RESULT_FILE_MAX])
+
+    def keep_image(self, mime, value):
+        if isinstance(value, str) or value[:4] in (b"iVBO", b"/9j/"):
+            import binascii
+
+            value = binascii.a2b_base64(value)
+        self.figures += 1
+        name = f"figure-{self.exec_id}-{self.figures}.{IMAGES[mime]}"
+        return self.keep_file(name, value)
+
+    def keep_file(self, name, data):
+        try:
+            with open(os.path.join(self.data_dir, name), "wb") as file:
+                file.write(data)
+        except OSError as error:
+            print(f"cannot keep {name}: {error.strerror}", file=sys.stderr)
+            return 0, None
+        return DISPLAY_FILE, name.encode()
+
+    def show(self, value):
+        """Display the value of the last expression."""
+        ns = shell.user_ns
+        if value is None:
+            return
+        if type(value) in PLAIN_TYPES:
+            bundle = {"text/plain": repr(value)}
+        else:
+            bundle, _ = shell.display_formatter.format(value)
+        ns["___"], ns["__"], ns["_"] = ns.get("__"), ns.get("_"), value
+        self.publish(bundle)
+
+    def show_figures(self):
+        """Figures that were drawn and not shown, whatever the backend."""
+        pylab = sys.modules.get("matplotlib._pylab_helpers")
+        if pylab is None:
+            return
+        managers = pylab.Gcf.get_all_fig_managers()
+        for manager in managers:
+            shell.display_pub.publish(
+                shell.display_formatter.format(manager.canvas.figure)[0]
+            )
+        if managers:
+            pylab.Gcf.destroy_all()
+
+    # Errors
+
+    def tell_error(self, name, value, text):
+        name = encode(name, NAME_MAX)
+        value = encode(cut(value, VALUE_MAX), 2 * VALUE_MAX)
+        text = encode(cut(text, TRACEBACK_MAX), 2 * TRACEBACK_MAX)
+        head = struct.pack("<HI", len(name), len(value))
+        self.send(ERROR + head + name + value + text)
+
+    def tell_exception(self, error):
+        kind = type(error)
+        try:
+            value = str(error)
+        except BaseException:
+            value = f"<{kind.__name__} that cannot be printed>"
+        try:
+            text = self.format_exception(kind, error)
+        except BaseException:
+            text = f"{kind.__name__}: {value}\n"
+        self.tell_error(kind.__name__, value, text)
+
+    def format_exception(self, kind, error):
+        """A plain traceback that begins with user code's first frame."""
+        if kind.__name__ == "UsageError":
+            return f"UsageError: {error}\n"
+        trace = error.__traceback__
+        while trace and trace.tb_frame.f_globals is globals():
+            trace = trace.tb_next
+        return "".join(traceback.format_exception(kind, error, trace))
+
+    # Source
+
+    def remember(self, name, text):
+        """For tracebacks; the oldest make way."""
+        lines = text.splitlines(True)
+        linecache.cache[name] = (len(text), None, lines, name)
+        self.sources[name] = len(text)
+        self.sources_size += len(text)
+        while self.sources_size > SOURCES_MAX and len(self.sources) > 1:
+            oldest = next(iter(self.sources))
+            self.sources_size -= self.sources.pop(oldest)
+            linecache.cache.pop(oldest, None)
+
+    def compile(self, node, name, mode):
+        flags = self.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        return compile(node, name, mode, flags, True)
+
+    def parse(self, text, name):
+        """A module's tree; magics are looked for in what is not Python."""
+        flags = self.flags | ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        try:
+            tree = compile(text, name, "exec", flags, True)
+        except SyntaxError:
+            cell = shell.transform_cell(text)
+            if cell.rstrip("\n") == text.rstrip("\n"):
+                raise
+            self.remember(name, cell)
+            return compile(cell, name, "exec", flags, True)
+        body = tree.body
+        if len(body) == 1 and type(body[0]) is ast.Expr:
+            word = body[0].value
+            if type(word) is ast.Name and self.is_magic(word.id):
+                text = shell.transform_cell("%" + word.id)
+                tree = compile(text, name, "exec", flags, True)
+        return tree
+
+    def is_magic(self, word):
+        """A lone word that is nobody's name, as in "pwd"."""
+        return (
+            word not in shell.user_ns
+            and word not in vars(builtins)
+            and shell.find_line_magic(word) is not None
+        )
+
+    # Running
+
+    def evaluate(self, code):
+        result = eval(code, shell.user_global_ns, shell.user_ns)
+        if code.co_flags & 0x80:  # CO_COROUTINE: there was an await
+            from IPython.core.async_helpers import _asyncio_runner
+
+            return _asyncio_runner(result)
+        return result
+
+    def run_tree(self, tree, name, quiet):
+        """Run a module, and display the value of its last expression."""
+        body, last = tree.body, None
+        if shell.ast_transformers:
+            body = shell.transform_ast(tree).body
+        if body and type(body[-1]) is ast.Expr and not quiet:
+            last = ast.Expression(body.pop().value)
+        if body:
+            code = self.compile(tree, name, "exec")
+            # "from __future__" holds for later executions too.
+            self.flags |= code.co_flags & FUTURE_FLAGS
+            self.evaluate(code)
+        if last:
+            self.show(self.evaluate(self.compile(last, name, "eval")))
+
+    def run_cell(self, text, count):
+        name = f"<cell {count}>"
+        shell.execution_count = count
+        self.remember(name, text)
+        tree = self.parse(text, name)
+        quiet = text.rstrip().endswith(";")
+        callbacks = shell.events.callbacks
+        if callbacks["pre_execute"]:
+            shell.events.trigger("pre_execute")
+        try:
+            self.run_tree(tree, name, quiet)
+        finally:
+            if callbacks["post_execute"]:
+                shell.events.trigger("post_execute")
+            self.show_figures()
+
+    def run_guarded(self, text, count):
+        """Return: whether it failed."""
+        try:
+            self.run_cell(text, count)
+            return False
+        except SystemExit as error:
+            if error.code in (None, 0):
+                return False
+            self.tell_exception(error)
+        except BaseException as error:
+            self.tell_exception(error)
+        return True
+
+    # The process
+
+    def open_output(self):
+        options = {"encoding": "utf-8", "errors": "backslashreplace"}
+        self.stdout = open(1, "w", 1, closefd=False, **options)
+        self.stderr = open(2, "w", 1, closefd=False, **options)
+
+    def open_stdin(self, fd):
+        """What input() reads: the caller's bytes, then end of file."""
+        if fd is not None:
+            os.dup2(fd, 0)
+            os.close(fd)
+        elif self.stdin_used:
+            null = os.open("/dev/null", os.O_RDONLY)
+            os.dup2(null, 0)
+            os.close(null)
+        self.stdin_used = fd is not None
+        self.stdin = open(0, closefd=False, encoding="utf-8", errors="replace")
+
+    def prepare(self):
+        """Put back what the execution before may have taken away."""
+        sys.stdout, sys.stderr, sys.stdin = self.stdout, self.stderr, self.stdin
+        if signal.getsignal(signal.SIGINT) is not self.on_interrupt:
+            signal.signal(signal.SIGINT, self.on_interrupt)
+        try:
+            os.getcwd()
+        except OSError:
+            os.chdir(self.data_dir)
+
+    def flush(self):
+        try:
+            self.stdout.flush()
+            self.stderr.flush()
+        except BaseException:
+            # Closed by user code.
+            self.open_output()
+        if sys.stdout is not self.stdout:
+            try:
+                sys.stdout.flush()
+            except BaseException:
+                pass
+        self.fflush(None)
+
+    def on_interrupt(self, signum, frame):
+        if self.running:
+            raise KeyboardInterrupt
+
+    def execute(self, text, count):
+        """Return: whether it failed. Nothing gets out of here."""
+        try:
+            try:
+                self.running = True
+                self.prepare()
+                failed = self.run_guarded(text, count)
+            finally:
+                self.running = False
+                self.flush()
+        except BaseException as error:
+            # An interrupt that came while another was being told.
+            self.running = False
+            self.tell_error(type(error).__name__, "", "")
+            failed = True
+        return failed
+
+    def receive(self):
+        """The next execution: its source and number."""
+        data, ancillary, _, _ = self.recvmsg(MESSAGE_MAX, socket.CMSG_SPACE(4))
+        if not data:
+            os._exit(0)
+        if data[:1] != RUN:
+            return None
+        _, flags, id_size, count, size = RUN_HEAD.unpack_from(data)
+        start = RUN_HEAD.size + id_size
+        self.exec_id = data[RUN_HEAD.size : start].decode("ascii")
+        source = data[start:]
+        while len(source) < size:
+            source += self.recvmsg(MESSAGE_MAX)[0][1:]
+        fd = None
+        if flags & RUN_STDIN and ancillary:
+            fd = struct.unpack("i", ancillary[0][2])[0]
+        if fd is not None or self.stdin_used:
+            self.open_stdin(fd)
+        return source.decode("utf-8", "replace"), count
+
+    def serve(self):
+        while True:
+            cell = self.receive()
+            if cell is None:
+                continue
+            self.figures = self.files = 0
+            failed = self.execute(*cell)
+            if os.getpid() != self.pid:
+                # A fork that ran on to the end of its parent's code.
+                os._exit(0)
+            self.send(FINISHED + bytes((failed,)))
+
+
+FUTURE_FLAGS = 0
+for _name in __import__("__future__").all_feature_names:
+    FUTURE_FLAGS |= getattr(__import__("__future__"), _name).compiler_flag
+
+
+class Publisher(DisplayPublisher):
+    """Where display() ends up."""
+
+    def publish(self, data, metadata=None, **kwargs):
+        kernel.publish(data)
+
+    def clear_output(self, wait=False):
+        pass
+
+
+class Hook(DisplayHook):
+    """sys.displayhook, for code that calls it."""
+
+    def __call__(self, result=None):
+        kernel.show(result)
+
+
+@magics_class
+class NoNetwork(Magics):
+    @line_magic
+    def pip(self, line):
+        """There is nothing to install from."""
+        print(NO_NETWORK)
+
+    conda = mamba = micromamba = uv = pip
+
+
+class Shell(InteractiveShell):
+    def enable_gui(self, gui=None):
+        pass
+
+    def system(self, command):
+        """!command: with the kernel's own descriptors."""
+        import subprocess
+
+        sys.stdout.flush()
+        self.user_ns["_exit_code"] = subprocess.call(
+            self.var_expand(command, depth=1),
+            shell=True,
+            executable="/bin/bash" if os.path.exists("/bin/bash") else None,
+        )
+
+    system_piped = system_raw = system
+
+    def ask_exit(self):
+        raise SystemExit
+
+    def showtraceback(self, *args, **kwargs):
+        """For magics that report an exception and go on."""
+        traceback.print_exc()
+
+
+def figure_png(figure):
+    from IPython.core.pylabtools import print_figure
+
+    return print_figure(figure, fmt="png", bbox_inches="tight")
+
+
+def make_shell():
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.HistoryManager.hist_file = ":memory:"
+    config.InteractiveShell.colors = "NoColor"
+    config.InteractiveShell.xmode = "Plain"
+    config.InteractiveShell.cache_size = 0
+    config.InteractiveShell.display_pub_class = Publisher
+    config.InteractiveShell.displayhook_class = Hook
+    made = Shell.instance(config=config)
+    made.builtin_trap.activate()
+    made.register_magics(NoNetwork)
+    made.set_hook("show_in_pager", page.as_hook(page.display_page), 99)
+    png = made.display_formatter.formatters["image/png"]
+    png.for_type_by_name("matplotlib.figure", "Figure", figure_png)
+    made.user_ns["exit"] = made.user_ns["quit"] = sys.exit
+    return made
+
+
+def preimport():
+    """What is missing in this image will be missed by user code, not here."""
+    with open(PREIMPORT_FD, encoding="utf-8") as file:
+        names = file.read().split()
+    for name in names:
+        try:
+            __import__(name)
+        except Exception as error:
+            print(f"cannot import {name}: {error}", file=sys.stderr)
+
+
+def warm_up():
+    """Run what every execution runs, so that no kernel is the first to."""
+    kernel.send = lambda data: len(data)
+    kernel.stdin = sys.stdin
+    for count in range(20):
+        kernel.execute("import sys\nsys.maxsize", count)
+        kernel.execute("[1, 2.5, {'a': None}]", count)
+    for text in ("1/0", "%time 1", "(", "class A: pass\nA()"):
+        sys.stdout = kernel.stdout = open(os.devnull, "w")
+        kernel.execute(text, 0)
+    for name in ("A", "sys", "_", "__", "___"):
+        shell.user_ns.pop(name, None)
+    sys.stdout = kernel.stdout = sys.__stdout__
+    kernel.sources.clear()
+    kernel.sources_size = 0
+    linecache.clearcache()
+
+
+def drop_capabilities():
+    """The two that the zygote has served their purpose."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = struct.pack("<Ii", 0x20080522, 0)
+    ambient, clear_all = 47, 4
+    libc.prctl(ambient, clear_all, 0, 0, 0)
+    if libc.capset(header, bytes(24)) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
+
+
+def become_user():
+    os.setresgid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID)
+    os.setresuid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID)
+    drop_capabilities()
+    os.environ["HOME"] = HOME
+    os.chdir(kernel.data_dir)
+    # Last, so that no file of the user's hides a module.
+    sys.path.append(kernel.data_dir)
+
+
+def new_randomness():
+    """Python's own generator is seeded anew in a fork; numpy's is not."""
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed()
+
+
+def become_kernel(fds):
+    os.setsid()
+    for fd, target in zip(fds, (CONTROL_FD, 1, 2)):
+        os.dup2(fd, target, inheritable=target != CONTROL_FD)
+    os.closerange(CONTROL_FD + 1, FD_MAX)
+    control = socket.socket(fileno=CONTROL_FD)
+    kernel.send, kernel.recvmsg = control.send, control.recvmsg
+    kernel.pid = os.getpid()
+    kernel.send(HELLO)
+    if kernel.recvmsg(1)[0] != GO:
+        os._exit(1)
+    become_user()
+    new_randomness()
+    kernel.open_output()
+    kernel.open_stdin(None)
+    kernel.send(READY)
+    kernel.serve()
+
+
+def fork_kernel(fds):
+    """Fork twice, so that the agent becomes the kernel's parent."""
+    child = os.fork()
+    if child == 0:
+        if os.fork() == 0:
+            try:
+                become_kernel(fds)
+            except BaseException:
+                traceback.print_exc()
+        os._exit(1)
+    os.waitpid(child, 0)
+    for fd in fds:
+        os.close(fd)
+
+
+def serve_zygote():
+    control = socket.socket(fileno=CONTROL_FD)
+    control.send(IMPORTED)
+    while True:
+        data, fds, _, _ = socket.recv_fds(control, 1, 3)
+        if not data:
+            return
+        if data == FORK and len(fds) == 3:
+            fork_kernel(fds)
+
+
+# The shell takes the name __main__ for user code: this keeps ours alive.
+runner = sys.modules["__main__"]
+kernel = Kernel(sys.argv[1])
+preimport()
+sys.argv = [""]
+shell = make_shell()
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+warm_up()
+os.close(RUNNER_FD)
+gc.collect()
+gc.freeze()
+serve_zygote()

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/random.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/reboot.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cgroup.h"
+#include "data.h"
+#include "exec.h"
+#include "kernel.h"
+#include "loop.h"
+#include "report.h"
+#include "stage.h"
+
+/* Of the guest's memory, for Linux, the agent and the zygote. */
+#define RESERVE_BYTES (32ull * 1024 * 1024)
+#define RESERVE_PART 8
+
+#define GRACE_USEC (1 * USEC_PER_SEC)
+#define GRACE_EMULATED_USEC (3 * USEC_PER_SEC)
+
+static bool configured;
+
+bool session_is_configured(void)
+{
+	return configured;
+}
+
+static uint64_t memory_total(void)
+{
+	struct sysinfo info;
+
+	if (sysinfo(&info) < 0)
+		return 0;
+	return (uint64_t)info.totalram * info.mem_unit;
+}
+
+static uint64_t memory_limit(uint64_t wanted)
+{
+	uint64_t total = memory_total();
+	uint64_t most = total - total / RESERVE_PART - RESERVE_BYTES;
+
+	return wanted == 0 || wanted > most ? most : wanted;
+}
+
+static int set_clock(uint64_t wall_usec)
+{
+	const struct timespec now = {
+		.tv_sec = (time_t)(wall_usec / USEC_PER_SEC),
+		.tv_nsec = (long)(wall_usec % USEC_PER_SEC * 1000),
+	};
+
+	return clock_settime(CLOCK_REALTIME, &now) < 0 ? -errno : 0;
+}
+
+static int add_entropy(const uint8_t bytes[static WIRE_ENTROPY_SIZE])
+{
+	struct {
+		struct rand_pool_info info;
+		uint8_t bytes[WIRE_ENTROPY_SIZE];
+	} pool = { .info = { .entropy_count = 8 * WIRE_ENTROPY_SIZE,
+			     .buf_size = WIRE_ENTROPY_SIZE } };
+	int fd = open("/dev/random", O_RDWR | O_CLOEXEC), r = 0;
+
+	if (fd < 0)
+		return -errno;
+	memcpy(pool.bytes, bytes, sizeof(pool.bytes));
+	if (ioctl(fd, RNDADDENTROPY, &pool) < 0 ||
+	    ioctl(fd, RNDRESEEDCRNG) < 0)
+		r = -errno;
+	(void)close(fd);
+	explicit_bzero(&pool, sizeof(pool));
+	return r;
+}
+
+static int set_hostname(struct bytes name)
+{
+	return sethostname((const char *)name.data, name.size) < 0 ? -errno : 0;
+}
+
+static void complain(int r, const char *what)
+{
+	if (r < 0)
+		report_error(r, "cannot set %s", what);
+}
+
+void session_configure(const struct message_configure *m)
+{
+	complain(set_clock(m->wall_usec), "the clock");
+	complain(add_entropy(m->entropy), "entropy");
+	complain(set_hostname(m->hostname), "the host name");
+	complain(cgroup_set_limits(memory_limit(m->memory_max_bytes),
+				   m->pids_max), "limits");
+	exec_set_grace(m->flags & WIRE_CONFIGURE_EMULATED ?
+			       GRACE_EMULATED_USEC : GRACE_USEC);
+	configured = true;
+	stage_reached(WIRE_STAGE_CONFIGURED);
+}
+
+void session_status(struct message_status *ret)
+{
+	struct cgroup_usage usage;
+	struct statvfs disk = { 0 };
+
+	cgroup_read(&usage);
+	(void)fstatvfs(data_dir(), &disk);
+	*ret = (struct message_status){
+		.memory_total_bytes = memory_total(),
+		.memory_used_bytes = usage.memory_bytes,
+		.cpu_usec = usage.cpu_usec,
+		.disk_total_bytes = (uint64_t)disk.f_blocks * disk.f_frsize,
+		.disk_free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize,
+		.uptime_usec = clock_boot(),
+		.processes = usage.processes,
+		.kernel_epoch = kernel_epoch(),
+	};
+}
+
+void session_shutdown(void)
+{
+	kernel_kill();
+	sync();
+	(void)reboot(RB_POWER_OFF);
+	report_error(-errno, "cannot power off");
+}

@@ -1,0 +1,6 @@
+# The guest agent without a VM: guest_host runs it, test_guest.py talks to it.
+
+check_PROGRAMS += %reldir%/guest_host
+tests_guest_guest_host_SOURCES = %reldir%/guest_host.c $(agent_sources)
+tests_guest_guest_host_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/guest-agent
+tests_guest_guest_host_LDADD = $(wire_libs) $(NETTLE_LIBS)
