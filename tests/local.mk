@@ -10,6 +10,14 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON; \
 	MANDOC='$(MANDOC)'; export MANDOC;
 
+# Tests of the sources themselves.
+check_scripts = \
+	%reldir%/check-layers \
+	%reldir%/check-manual \
+	%reldir%/check-style
+dist_check_SCRIPTS += $(check_scripts)
+TESTS += $(check_scripts)
+
 include $(top_srcdir)/tests/unit/local.mk
 include $(top_srcdir)/tests/fuzz/local.mk
 include $(top_srcdir)/tests/guest/local.mk

@@ -35,7 +35,6 @@
 	({                                                                     \
 		__typeof__(ptr) *take_ptr_from = &(ptr);                       \
 		__typeof__(ptr) take_ptr_value = *take_ptr_from;               \
-                                                                               \
 		*take_ptr_from = NULL;                                         \
 		take_ptr_value;                                                \
 	})

@@ -210,6 +210,9 @@ void json_write_double(struct json_writer *w, const char *key, double value)
 	}
 	begin_value(w, key);
 	put_str(w, text);
+	/* Else it would be read as an integer, and -0.0 lose its sign. */
+	if (!strpbrk(text, ".e"))
+		put_str(w, ".0");
 }
 
 void json_write_bool(struct json_writer *w, const char *key, bool value)

@@ -78,7 +78,10 @@ void json_write_int(struct json_writer *w, const char *key, int64_t value);
 /** json_write_uint() - Write an integer */
 void json_write_uint(struct json_writer *w, const char *key, uint64_t value);
 
-/** json_write_double() - Write a number; what is not finite is written as null */
+/**
+ * json_write_double() - Write a number with a point or exponent, so that it is
+ *			 read as one; what is not finite is written as null
+ */
 void json_write_double(struct json_writer *w, const char *key, double value);
 
 /** json_write_bool() - Write true or false */

@@ -8,6 +8,7 @@ store_sources = \
 	%reldir%/blob.c %reldir%/blob.h \
 	%reldir%/blob_impl.h \
 	%reldir%/blob_sniff.c \
+	%reldir%/blob_write.c %reldir%/blob_write.h \
 	%reldir%/blob_writer.c \
 	%reldir%/blobs.h \
 	%reldir%/db.c %reldir%/db.h \

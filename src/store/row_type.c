@@ -166,11 +166,11 @@ static const struct row_field idempotency_fields[] = {
 
 /* clang-format on */
 
-#define TYPE(table_, row_, fields_, blob_)                                   \
-	{                                                                    \
-		.table = table_, .size = sizeof(struct row_), .blob = blob_, \
-		.fields = fields_,                                           \
-		.field_count = sizeof(fields_) / sizeof(fields_[0])          \
+#define TYPE(table_, row_, fields_, blob_)                            \
+	{                                                             \
+		.table = (table_), .size = sizeof(struct row_),       \
+		.blob = (blob_), .fields = (fields_),                 \
+		.field_count = sizeof(fields_) / sizeof((fields_)[0]) \
 	}
 
 static const struct row_type types[] = {

@@ -48,9 +48,9 @@ enum field_type {
  */
 struct row_field {
 	const char *column;
-	enum field_type type;
 	size_t offset;
 	size_t size;
+	enum field_type type;
 	bool fixed;
 	bool own;
 };

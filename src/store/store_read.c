@@ -28,14 +28,16 @@ static const struct {
 	[READ_ANSWER] = { ROW_IDEMPOTENCY, "tenant = ?1 AND key = ?2" },
 };
 
+static const char totals_sql[] = "SELECT files, file_bytes, cfiles, cfile_bytes,"
+				 " (SELECT count(*) FROM containers"
+				 " WHERE tenant = ?1 AND ended_usec = 0)"
+				 " FROM tenants WHERE id = ?1";
+
 /* The others, which are read by hand. */
 static const char *const values[READ_COUNT] = {
 	[READ_RECORD] = "SELECT json, out, err FROM records WHERE id = ?1",
 	[READ_COUNTER] = "SELECT value FROM counters WHERE id = ?1",
-	[READ_TOTALS] = "SELECT files, file_bytes, cfiles, cfile_bytes,"
-			" (SELECT count(*) FROM containers"
-			" WHERE tenant = ?1 AND ended_usec = 0)"
-			" FROM tenants WHERE id = ?1",
+	[READ_TOTALS] = totals_sql,
 };
 static_assert(sizeof(rows) / sizeof(rows[0]) == READ_RECORD,
 	      "rows[] doesn't match enum store_read");

@@ -1,1 +1,12 @@
-# Unit tests of daemon.
+# Unit tests of daemon: the parts that need neither core nor server.
+
+unit_tests += %reldir%/test_daemon_options
+tests_unit_test_daemon_options_SOURCES = %reldir%/test_daemon_options.c \
+	%reldir%/test.h
+tests_unit_test_daemon_options_LDADD = libdaemon.a $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_daemon_vmd_process
+tests_unit_test_daemon_vmd_process_SOURCES = \
+	%reldir%/test_daemon_vmd_process.c %reldir%/test.h
+tests_unit_test_daemon_vmd_process_LDADD = libdaemon.a $(base_libs) \
+	$(CMOCKA_LIBS)

@@ -87,12 +87,15 @@ static void doubles_are_short_and_exact(void **state)
 	json_write_double(&w, NULL, 0.1);
 	json_write_double(&w, NULL, 1.0 / 3);
 	json_write_double(&w, NULL, 1e300);
+	json_write_double(&w, NULL, 3);
+	json_write_double(&w, NULL, -0.0);
 	json_write_double(&w, NULL, NAN);
 	json_write_double(&w, NULL, INFINITY);
 	json_write_close(&w);
 	assert_int_equal(json_write_end(&w), 0);
 	assert_string_equal(buf_str(&b),
-			    "[0.1,0.3333333333333333,1e+300,null,null]");
+			    "[0.1,0.3333333333333333,1e+300,3.0,-0.0,"
+			    "null,null]");
 }
 
 static void base64_is_padded(void **state)
