@@ -82,13 +82,12 @@ struct blob_info {
  * @room:	Called, never from within a call here, when
  *		blob_writer_append() takes bytes again after it took fewer than
  *		offered; may be NULL
- * @done:	Called at most once, never from within a call here. With r = 0
- *		and @info: the blob is on the disk for good, after
- *		blob_writer_finish(). With r < 0 and no @info: it failed,
- *		perhaps before finish. -ENOSPC: disk full or free-space floor;
- *		-EBADMSG: length or digest are not the expected ones; otherwise
- *		an I/O error. Not called when a function here has returned a
- *		failure already, nor after blob_writer_free()
+ * @done:	Called exactly once unless the writer is freed before, never
+ *		from within a call here. With r = 0 and @info: the blob is on
+ *		the disk for good, after blob_writer_finish(). With r < 0 and
+ *		no @info: it failed, perhaps before finish. -ENOSPC: disk full
+ *		or free-space floor; -EFBIG: over @max_bytes; -EBADMSG: length
+ *		or digest are not the expected ones; otherwise an I/O error
  *
  * The writer may be freed inside either callback.
  */
@@ -116,8 +115,7 @@ int blob_writer_new(struct blobs *blobs, const struct blob_spec *spec,
  * blob_writer_append() - Hand over the next bytes; they are copied
  *
  * Return: how many were taken, from 0 to @size (when fewer than @size,
- * @room follows); or a negative errno: -EFBIG over @max_bytes, -EBADMSG over
- * the expected length, or what @done was called with
+ * @room follows); or the negative errno that @done was or will be called with
  */
 ssize_t blob_writer_append(struct blob_writer *writer, const void *data,
 			   size_t size);
@@ -125,8 +123,7 @@ ssize_t blob_writer_append(struct blob_writer *writer, const void *data,
 /**
  * blob_writer_finish() - That was all; @done follows
  *
- * Called at most once. Return: 0; or a negative errno as of
- * blob_writer_append(), -EBADMSG if the length is not the expected one
+ * Called at most once. Return: 0, or as blob_writer_append() if it has failed
  */
 int blob_writer_finish(struct blob_writer *writer);
 

@@ -24,7 +24,7 @@ static int start_write(struct blob_write *w)
 	return 0;
 }
 
-void blob_write_undo(struct blob_write *w)
+static void undo(struct blob_write *w)
 {
 	if (w->hash)
 		gnutls_hash_deinit(w->hash, NULL);
@@ -174,5 +174,5 @@ void blob_write_run(struct job *job)
 		r = -ENOSPC;
 	w->result = r;
 	if (r < 0)
-		blob_write_undo(w);
+		undo(w);
 }

@@ -54,7 +54,4 @@ struct blob_write {
 /** blob_write_run() - The job */
 void blob_write_run(struct job *job);
 
-/** blob_write_undo() - Remove what was written; on the thread that has it */
-void blob_write_undo(struct blob_write *w);
-
 #endif

@@ -23,7 +23,8 @@
  * @busy:	The thread has the job
  * @wants_room:	An append was cut short
  * @finishing:	blob_writer_finish() was called
- * @ended:	done() was called, or a failure returned
+ * @failed:	Why no more is taken; done() may be still to come
+ * @ended:	done() was called
  * @freed:	Goes as soon as the thread is back
  * @calling:	Inside a callback, which may free the writer
  */
@@ -56,7 +57,8 @@ static void writer_dispose(struct blob_writer *writer)
 	free(writer);
 }
 
-static int submit(struct blob_writer *writer, enum blob_write_step step)
+/* The queue has a place for each writer, so there is always room. */
+static void submit(struct blob_writer *writer, enum blob_write_step step)
 {
 	struct blob_write *w = &writer->write;
 	uint8_t *chunk = w->chunk;
@@ -66,10 +68,11 @@ static int submit(struct blob_writer *writer, enum blob_write_step step)
 	w->chunk = writer->filling;
 	w->size = step == BLOB_WRITE_ABORT ? 0 : writer->filled;
 	r = worker_submit(writer->blobs->worker, &w->job);
+	assert(r >= 0);
+	(void)r;
 	writer->filling = chunk;
 	writer->filled = 0;
-	writer->busy = r >= 0;
-	return r;
+	writer->busy = true;
 }
 
 static void writer_end(struct blob_writer *writer, int r)
@@ -82,16 +85,10 @@ static void writer_end(struct blob_writer *writer, int r)
 /* The thread is back and nothing has failed: give it more, ask for more. */
 static void writer_go_on(struct blob_writer *writer)
 {
-	int r = 0;
-
-	if (writer->filled == BLOB_CHUNK_SIZE && !writer->finishing)
-		r = submit(writer, BLOB_WRITE_MORE);
-	else if (writer->finishing)
-		r = submit(writer, BLOB_WRITE_LAST);
-	if (r < 0) {
-		writer_end(writer, r);
-		return;
-	}
+	if (writer->finishing)
+		submit(writer, BLOB_WRITE_LAST);
+	else if (writer->filled == BLOB_CHUNK_SIZE)
+		submit(writer, BLOB_WRITE_MORE);
 	if (writer->wants_room && !writer->finishing) {
 		writer->wants_room = false;
 		writer->room(writer->userdata);
@@ -106,7 +103,9 @@ static void write_done(struct job *job)
 	writer->busy = false;
 	writer->calling = true;
 	if (!writer->freed && !writer->ended) {
-		if (w->result < 0 || w->step == BLOB_WRITE_LAST)
+		if (writer->failed < 0)
+			writer_end(writer, writer->failed);
+		else if (w->result < 0 || w->step == BLOB_WRITE_LAST)
 			writer_end(writer, w->result);
 		else
 			writer_go_on(writer);
@@ -177,11 +176,15 @@ int blob_writer_new(struct blobs *blobs, const struct blob_spec *spec,
 	return 0;
 }
 
-/* A failure that is returned: done() is not called any more. */
+/*
+ * A failure that is returned is told by done(), too, as soon as the thread is
+ * back: if need be from an abort that is sent for this.
+ */
 static int writer_fail(struct blob_writer *writer, int r)
 {
-	writer->ended = true;
 	writer->failed = r;
+	if (!writer->busy)
+		submit(writer, BLOB_WRITE_ABORT);
 	return r;
 }
 
@@ -236,19 +239,14 @@ ssize_t blob_writer_append(struct blob_writer *writer, const void *data,
 		if (n < 0)
 			return writer_fail(writer, (int)n);
 		taken += (size_t)n;
-		if (writer->filled < BLOB_CHUNK_SIZE || writer->busy)
-			continue;
-		r = submit(writer, BLOB_WRITE_MORE);
-		if (r < 0)
-			return writer_fail(writer, r);
+		if (writer->filled == BLOB_CHUNK_SIZE && !writer->busy)
+			submit(writer, BLOB_WRITE_MORE);
 	}
 	return (ssize_t)taken;
 }
 
 int blob_writer_finish(struct blob_writer *writer)
 {
-	int r;
-
 	assert(!writer->finishing);
 	if (writer->failed < 0)
 		return writer->failed;
@@ -256,10 +254,9 @@ int blob_writer_finish(struct blob_writer *writer)
 	    writer->write.expected_bytes != writer->taken)
 		return writer_fail(writer, -EBADMSG);
 	writer->finishing = true;
-	if (writer->busy)
-		return 0;
-	r = submit(writer, BLOB_WRITE_LAST);
-	return r < 0 ? writer_fail(writer, r) : 0;
+	if (!writer->busy)
+		submit(writer, BLOB_WRITE_LAST);
+	return 0;
 }
 
 void blob_writer_free(struct blob_writer *writer)
@@ -274,9 +271,8 @@ void blob_writer_free(struct blob_writer *writer)
 	 * space of a large one takes time. */
 	if (writer->write.fd >= 0) {
 		writer->freed = true;
-		if (submit(writer, BLOB_WRITE_ABORT) >= 0)
-			return;
-		blob_write_undo(&writer->write);
+		submit(writer, BLOB_WRITE_ABORT);
+		return;
 	}
 	writer_dispose(writer);
 }

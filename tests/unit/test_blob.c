@@ -223,13 +223,49 @@ static void another_length_than_announced_is_refused(void **state)
 	spec.expected_bytes = 3;
 	assert_int_equal(blob_writer_new(fx->blobs, &spec, &writer), 0);
 	assert_int_equal(blob_writer_append(writer, "1234", 4), -EBADMSG);
+	run_until(fx, &watched.done);
+	assert_int_equal(watched.r, -EBADMSG);
 	blob_writer_free(writer);
+
+	watched.done = false;
 	assert_int_equal(blob_writer_new(fx->blobs, &spec, &writer), 0);
 	assert_int_equal(blob_writer_append(writer, "12", 2), 2);
 	assert_int_equal(blob_writer_finish(writer), -EBADMSG);
+	run_until(fx, &watched.done);
+	assert_int_equal(watched.r, -EBADMSG);
+	blob_writer_free(writer);
+
+	/* Freed at once, it says nothing more. */
+	watched.done = false;
+	assert_int_equal(blob_writer_new(fx->blobs, &spec, &writer), 0);
+	assert_int_equal(blob_writer_append(writer, "1234", 4), -EBADMSG);
 	blob_writer_free(writer);
 	settle(fx);
 	assert_false(watched.done);
+	assert_int_equal(fixture_count_blobs(fx), 1);
+}
+
+/* The failure is found while the thread still writes an earlier chunk. */
+static void a_failure_in_the_middle_is_told_once(void **state)
+{
+	struct fixture *fx = *state;
+	struct watched watched = { .done = false };
+	struct blob_spec spec = spec_for(&watched);
+	uint8_t *chunk = calloc(1, BLOB_CHUNK_SIZE);
+	struct blob_writer *writer;
+
+	assert_non_null(chunk);
+	spec.max_bytes = BLOB_CHUNK_SIZE;
+	assert_int_equal(blob_writer_new(fx->blobs, &spec, &writer), 0);
+	write_all(fx, writer, &watched, chunk, BLOB_CHUNK_SIZE);
+	assert_int_equal(blob_writer_append(writer, chunk, 1), -EFBIG);
+	assert_false(watched.done);
+	run_until(fx, &watched.done);
+	assert_int_equal(watched.r, -EFBIG);
+	blob_writer_free(writer);
+	settle(fx);
+	assert_int_equal(fixture_count_blobs(fx), 1);
+	free(chunk);
 }
 
 static void more_than_the_maximum_is_refused(void **state)
@@ -427,6 +463,7 @@ int main(void)
 		TEST(an_abandoned_blob_leaves_nothing),
 		TEST(another_digest_than_announced_is_refused),
 		TEST(another_length_than_announced_is_refused),
+		TEST(a_failure_in_the_middle_is_told_once),
 		TEST(more_than_the_maximum_is_refused),
 		TEST(the_floor_of_free_space_is_not_touched),
 		TEST(what_a_crash_left_half_written_is_removed),
