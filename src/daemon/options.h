@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-enum { OPTIONS_SET_MAX = 128 };
+enum { OPTIONS_SET_MAX = 120 };
 
 /**
  * struct options - What was asked for; strings point into argv
