@@ -20,6 +20,8 @@
 #include "store/store.h"
 #include "vmd/vmd.h"
 
+#define PATIENCE_FAILED (5 * USEC_PER_SEC)
+
 enum { PATH_LENGTH_MAX = 4096 };
 
 static int make_loop(struct daemon *d, struct error *err)
@@ -160,6 +162,9 @@ static void free_objects(struct daemon *d)
 	store_free(d->store);
 	blobs_free(d->blobs);
 	vmd_client_free(d->vmd);
+	/* What it still has to say comes before our own last word. */
+	if (d->vmd_process && error_is_set(&d->failure))
+		vmd_process_wait(d->vmd_process, PATIENCE_FAILED);
 	vmd_process_free(d->vmd_process);
 }
 

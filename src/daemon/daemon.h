@@ -70,7 +70,7 @@ enum { DAEMON_SIGNAL_COUNT = 4 };
  * @patience:	Goes on when a step of the end takes too long
  * @reconnect:	Packaged: next attempt to reach cupola-vmd
  * @announce_done: See announce_begin()
- * @failure:	Why the start ended in the loop
+ * @failure:	Why the daemon ends, for main() to say last
  */
 struct daemon {
 	struct options options;

@@ -6,52 +6,54 @@
 #include "daemon/daemon.h"
 #include "daemon/options.h"
 
-/* The end of a start that cannot work: one sentence, whoever reads it. */
-static int refuse(const struct error *err)
-{
-	log_error(NULL, 0, "%s", err->message);
-	return EXIT_FAILURE;
-}
-
+/* Runs the stages and then the loop. What fails is kept in @d. */
 static int run(struct daemon *d)
 {
 	const struct daemon_stage *stage;
-	struct error err = ERROR_INIT;
 	int r;
 
 	for (stage = daemon_stages(); stage->name; stage++) {
 		log_debug(NULL, "Start: %s", stage->name);
-		if (stage->run(d, &err) < 0)
-			return refuse(&err);
+		r = stage->run(d, &d->failure);
+		if (r < 0)
+			return r;
 	}
 	r = sd_event_loop(d->event);
-	if (error_is_set(&d->failure))
-		return refuse(&d->failure);
 	if (r < 0)
-		log_error(NULL, r, "The event loop failed");
-	return r < 0 ? EXIT_FAILURE : r;
+		error_set_errno(&d->failure, r, "The event loop failed");
+	return r;
+}
+
+static int serve(struct daemon *d)
+{
+	int r = configure_settings(d, &d->failure);
+
+	if (r < 0)
+		return r;
+	if (!d->options.check_config)
+		return run(d);
+	puts("The settings are good");
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct error err = ERROR_INIT;
 	struct daemon d;
-	int status = EXIT_SUCCESS;
+	int r;
 
 	log_init("cupolad");
 	daemon_init(&d);
-	if (options_parse(argc, argv, &d.options, &err) < 0)
-		return refuse(&err);
-	if (d.options.help)
+	r = options_parse(argc, argv, &d.options, &d.failure);
+	if (r >= 0 && d.options.help)
 		options_print_help();
-	else if (d.options.version)
+	else if (r >= 0 && d.options.version)
 		puts("cupolad " PACKAGE_VERSION);
-	else if (configure_settings(&d, &err) < 0)
-		status = refuse(&err);
-	else if (d.options.check_config)
-		puts("The settings are good");
-	else
-		status = run(&d);
+	else if (r >= 0)
+		r = serve(&d);
 	daemon_done(&d);
-	return status;
+
+	/* One sentence, and nothing behind it, whoever reads it. */
+	if (error_is_set(&d.failure))
+		log_error(NULL, 0, "%s", d.failure.message);
+	return r == 0 && !error_is_set(&d.failure) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,14 @@ void vmd_process_stop(struct vmd_process *p, void (*gone)(void *userdata),
 						  SD_EVENT_ONESHOT);
 	else
 		gone(userdata);
+}
+
+void vmd_process_wait(struct vmd_process *p, usec_t patience)
+{
+	struct pollfd end = { .fd = p->pidfd, .events = POLLIN };
+
+	if (p->pidfd >= 0)
+		(void)poll(&end, 1, (int)(patience / USEC_PER_MSEC));
 }
 
 void vmd_process_kill(struct vmd_process *p)

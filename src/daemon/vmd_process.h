@@ -62,6 +62,12 @@ int vmd_process_new(const struct vmd_process_config *config,
 void vmd_process_stop(struct vmd_process *p, void (*gone)(void *userdata),
 		      void *userdata);
 
+/**
+ * vmd_process_wait() - Block until it has exited by itself, after a failed start
+ * @patience:	How long at most
+ */
+void vmd_process_wait(struct vmd_process *p, usec_t patience);
+
 /** vmd_process_kill() - It does not exit by itself: end it */
 void vmd_process_kill(struct vmd_process *p);
 
