@@ -23,20 +23,20 @@
  * @type:	What FREE() takes a pointer to
  * @free_func:	Its end; takes NULL
  */
-#define DEFINE_FREEP(type, free_func)                                          \
-	static inline void free_func##p(type **p)                              \
-	{                                                                      \
-		free_func(*p);                                                 \
-	}                                                                      \
+#define DEFINE_FREEP(type, free_func)             \
+	static inline void free_func##p(type **p) \
+	{                                         \
+		free_func(*p);                    \
+	}                                         \
 	struct cleanup_swallow_semicolon
 
 /** take_ptr() - The pointer's value; the variable is NULL from here on */
-#define take_ptr(ptr)                                                          \
-	({                                                                     \
-		__typeof__(ptr) *take_ptr_from = &(ptr);                       \
-		__typeof__(ptr) take_ptr_value = *take_ptr_from;               \
-		*take_ptr_from = NULL;                                         \
-		take_ptr_value;                                                \
+#define take_ptr(ptr)                                            \
+	({                                                       \
+		__typeof__(ptr) *take_ptr_from = &(ptr);         \
+		__typeof__(ptr) take_ptr_value = *take_ptr_from; \
+		*take_ptr_from = NULL;                           \
+		take_ptr_value;                                  \
 	})
 
 /**

@@ -121,7 +121,7 @@ void clock_watch(struct clock *c, struct clock_watch *watch);
 void clock_unwatch(struct clock_watch *watch);
 
 enum {
-	CLOCK_BOOT_ID_SIZE = 33,	/* 32 hex digits and the NUL */
+	CLOCK_BOOT_ID_SIZE = 33, /* 32 hex digits and the NUL */
 };
 
 /**

@@ -56,8 +56,8 @@ static void cut_to_characters(char *s, size_t length)
 	s[start] = '\0';
 }
 
-__attribute__((format(printf, 3, 0)))
-static void format(char *s, size_t size, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+format(char *s, size_t size, const char *fmt, va_list ap)
 {
 	int n = vsnprintf(s, size, fmt, ap);
 

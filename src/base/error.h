@@ -24,25 +24,25 @@
  */
 enum error_code {
 	ERR_NONE = 0,
-	ERR_BAD_REQUEST,	/* this input can never succeed */
-	ERR_UNAUTHORIZED,	/* no key, or an unknown one */
-	ERR_FORBIDDEN,		/* a good key that may not do this */
-	ERR_NOT_FOUND,		/* no such thing, or another tenant's */
-	ERR_METHOD,		/* the path exists, the method does not */
-	ERR_TIMEOUT,		/* the client sent its request too slowly */
-	ERR_CONFLICT,		/* right request, wrong state */
-	ERR_TOO_LARGE,		/* over a size limit that the message names */
-	ERR_URI_TOO_LONG,	/* request line over the limit */
-	ERR_MEDIA_TYPE,		/* a body of a type that is not taken here */
-	ERR_RANGE,		/* a byte range outside the file */
-	ERR_UNPROCESSABLE,	/* well-formed, and still makes no sense */
-	ERR_LIMIT,		/* a quota or rate of the tenant is used up */
-	ERR_HEADERS_TOO_LARGE,	/* header fields over the limit */
-	ERR_GUEST,		/* the guest died or broke the protocol */
-	ERR_CAPACITY,		/* the host has no room now; try later */
-	ERR_HYPERVISOR,		/* libvirt refused or failed */
-	ERR_STORAGE_FULL,	/* the host's disk has no room */
-	ERR_INTERNAL,		/* our bug, or the host is out of something */
+	ERR_BAD_REQUEST,       /* this input can never succeed */
+	ERR_UNAUTHORIZED,      /* no key, or an unknown one */
+	ERR_FORBIDDEN,         /* a good key that may not do this */
+	ERR_NOT_FOUND,         /* no such thing, or another tenant's */
+	ERR_METHOD,            /* the path exists, the method does not */
+	ERR_TIMEOUT,           /* the client sent its request too slowly */
+	ERR_CONFLICT,          /* right request, wrong state */
+	ERR_TOO_LARGE,         /* over a size limit that the message names */
+	ERR_URI_TOO_LONG,      /* request line over the limit */
+	ERR_MEDIA_TYPE,        /* a body of a type that is not taken here */
+	ERR_RANGE,             /* a byte range outside the file */
+	ERR_UNPROCESSABLE,     /* well-formed, and still makes no sense */
+	ERR_LIMIT,             /* a quota or rate of the tenant is used up */
+	ERR_HEADERS_TOO_LARGE, /* header fields over the limit */
+	ERR_GUEST,             /* the guest died or broke the protocol */
+	ERR_CAPACITY,          /* the host has no room now; try later */
+	ERR_HYPERVISOR,        /* libvirt refused or failed */
+	ERR_STORAGE_FULL,      /* the host's disk has no room */
+	ERR_INTERNAL,          /* our bug, or the host is out of something */
 
 	ERR_CODE_COUNT,
 };

@@ -177,7 +177,7 @@ static int remove_entries(int parent, const char *name, unsigned depth)
 	dir = fdopendir(fd);
 	if (!dir)
 		return -errno;
-	(void)take_fd(fd);		/* closedir() closes it now */
+	(void)take_fd(fd); /* closedir() closes it now */
 	while ((entry = readdir(dir))) {
 		if (strcmp(entry->d_name, ".") == 0 ||
 		    strcmp(entry->d_name, "..") == 0)

@@ -14,15 +14,15 @@
 
 /** enum id_kind - What an id stands for */
 enum id_kind {
-	ID_FILE,		/* file- */
-	ID_CONTAINER,		/* cntr_ */
-	ID_CONTAINER_FILE,	/* cfile_ */
-	ID_EXEC,		/* exec_ */
-	ID_VM,			/* vm_; short, because it is part of socket paths */
-	ID_REQUEST,		/* req_ */
-	ID_TENANT,		/* tnt_ */
-	ID_KEY,			/* key_: names an API key in lists */
-	ID_KEY_SECRET,		/* ck- : the API key itself, 256 random bits */
+	ID_FILE,           /* file- */
+	ID_CONTAINER,      /* cntr_ */
+	ID_CONTAINER_FILE, /* cfile_ */
+	ID_EXEC,           /* exec_ */
+	ID_VM,             /* vm_; short, because it is part of socket paths */
+	ID_REQUEST,        /* req_ */
+	ID_TENANT,         /* tnt_ */
+	ID_KEY,            /* key_: names an API key in lists */
+	ID_KEY_SECRET,     /* ck- : the API key itself, 256 random bits */
 
 	ID_KIND_COUNT,
 };

@@ -28,7 +28,7 @@ struct parser {
 	const char *end;
 	unsigned depth;
 	size_t values;
-	struct buf string;	/* the string that was decoded last */
+	struct buf string; /* the string that was decoded last */
 	struct error *err;
 };
 
@@ -156,7 +156,8 @@ static int parse_hex4(struct parser *p, uint32_t *ret)
 		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
 			value = value << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
 		else
-			return fail(p, p->at, "four hex digits must follow \\u");
+			return fail(p, p->at,
+				    "four hex digits must follow \\u");
 	}
 	*ret = value;
 	return 0;
@@ -381,7 +382,7 @@ static int parse_word(struct parser *p, struct json_object **ret)
 			continue;
 		p->at += length;
 		if (i == 0)
-			return 0;	/* json-c's null is NULL */
+			return 0; /* json-c's null is NULL */
 		*ret = json_object_new_boolean(i == 2);
 		return *ret ? 0 : fail_memory(p);
 	}
@@ -429,8 +430,11 @@ int json_parse(const char *text, size_t size, struct json_object **ret_value,
 	       struct error *err)
 {
 	_cleanup_(json_freep) struct json_object *value = NULL;
-	struct parser p = { .text = text, .at = text, .end = text + size,
-			    .string = BUF_INIT(size), .err = err };
+	struct parser p = { .text = text,
+			    .at = text,
+			    .end = text + size,
+			    .string = BUF_INIT(size),
+			    .err = err };
 	int r;
 
 	r = parse_text(&p, &value);

@@ -38,8 +38,8 @@ struct json_object;
 enum json_kind {
 	JSON_NULL,
 	JSON_BOOL,
-	JSON_INT,		/* written without fraction and exponent */
-	JSON_NUMBER,		/* any number; a field of it takes JSON_INT, too */
+	JSON_INT,    /* written without fraction and exponent */
+	JSON_NUMBER, /* any number; a field of it takes JSON_INT, too */
 	JSON_STRING,
 	JSON_ARRAY,
 	JSON_OBJECT,
@@ -134,11 +134,13 @@ struct json_field {
 
 /* offsetof(), and an error if the member is not of the type that will be
  * written there. */
+/* clang-format off */
 #define JSON_OFFSET(type, member, member_type)                                 \
 	(offsetof(type, member) +                                              \
 	 0 * sizeof(char[__builtin_types_compatible_p(                         \
 				 __typeof__(((type *)0)->member),              \
 				 member_type) ? 1 : -1]))
+/* clang-format on */
 
 /*
  * Entries of a table: key, struct type, member, then designated initialisers
@@ -151,23 +153,25 @@ struct json_field {
  *			       .min = 1, .max = 20),
  *	};
  */
+/* clang-format off */
 #define JSON_FIELD_(key, kind_, type, member, member_type, ...)                \
 	{ .name = (key), .kind = (kind_),                                      \
 	  .offset = JSON_OFFSET(type, member, member_type), __VA_ARGS__ }
-#define JSON_STRING_FIELD(key, type, member, ...)                              \
-	JSON_FIELD_(key, JSON_STRING, type, member, struct json_string,        \
+/* clang-format on */
+#define JSON_STRING_FIELD(key, type, member, ...)                       \
+	JSON_FIELD_(key, JSON_STRING, type, member, struct json_string, \
 		    __VA_ARGS__)
-#define JSON_INT_FIELD(key, type, member, ...)                                 \
+#define JSON_INT_FIELD(key, type, member, ...) \
 	JSON_FIELD_(key, JSON_INT, type, member, int64_t, __VA_ARGS__)
-#define JSON_NUMBER_FIELD(key, type, member, ...)                              \
+#define JSON_NUMBER_FIELD(key, type, member, ...) \
 	JSON_FIELD_(key, JSON_NUMBER, type, member, double, __VA_ARGS__)
-#define JSON_BOOL_FIELD(key, type, member, ...)                                \
+#define JSON_BOOL_FIELD(key, type, member, ...) \
 	JSON_FIELD_(key, JSON_BOOL, type, member, bool, __VA_ARGS__)
-#define JSON_ARRAY_FIELD(key, type, member, ...)                               \
-	JSON_FIELD_(key, JSON_ARRAY, type, member, struct json_object *,       \
+#define JSON_ARRAY_FIELD(key, type, member, ...)                         \
+	JSON_FIELD_(key, JSON_ARRAY, type, member, struct json_object *, \
 		    __VA_ARGS__)
-#define JSON_OBJECT_FIELD(key, type, member, ...)                              \
-	JSON_FIELD_(key, JSON_OBJECT, type, member, struct json_object *,      \
+#define JSON_OBJECT_FIELD(key, type, member, ...)                         \
+	JSON_FIELD_(key, JSON_OBJECT, type, member, struct json_object *, \
 		    __VA_ARGS__)
 
 /** enum json_unknown - What to do with members that the table does not have */

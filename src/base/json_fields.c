@@ -13,8 +13,8 @@ struct place {
 };
 
 /* What is longer is cut: a path is for people to find the field with. */
-__attribute__((format(printf, 1, 2)))
-static struct place place_of(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static struct place
+place_of(const char *fmt, ...)
 {
 	struct place place;
 	va_list ap;
@@ -53,9 +53,8 @@ static int fail_bound(const struct place *place, const char *what,
 	(void)snprintf(code, sizeof(code), "%s_%s", what, reason);
 	error_set_param(err, "%s", place->path);
 	error_set_reason(err, code);
-	return error_set(err, ERR_BAD_REQUEST,
-			 "Invalid '%s': %s %s %" PRId64, place->path, what,
-			 bound, limit);
+	return error_set(err, ERR_BAD_REQUEST, "Invalid '%s': %s %s %" PRId64,
+			 place->path, what, bound, limit);
 }
 
 static int check_int(const struct json_field *f, const struct place *place,
@@ -120,9 +119,8 @@ static int check_choice(const struct json_field *f, const struct place *place,
 			return 0;
 		if (used < sizeof(words))
 			used += (size_t)snprintf(words + used,
-						 sizeof(words) - used,
-						 "%s'%s'", i ? ", " : "",
-						 f->choices[i]);
+						 sizeof(words) - used, "%s'%s'",
+						 i ? ", " : "", f->choices[i]);
 	}
 	error_set_param(err, "%s", place->path);
 	error_set_reason(err, "invalid_value");
@@ -192,8 +190,8 @@ static int (*const readers[])(const struct json_field *f,
 			      const struct place *place,
 			      struct json_object *value, void *ret,
 			      struct error *err) = {
-	[JSON_NULL] = NULL,	     [JSON_BOOL] = read_bool,
-	[JSON_INT] = read_int,	     [JSON_NUMBER] = read_number,
+	[JSON_NULL] = NULL,          [JSON_BOOL] = read_bool,
+	[JSON_INT] = read_int,       [JSON_NUMBER] = read_number,
 	[JSON_STRING] = read_string, [JSON_ARRAY] = read_nested,
 	[JSON_OBJECT] = read_nested,
 };
@@ -222,8 +220,7 @@ static int read_field(const struct json_object *object, const char *path,
 	}
 	if (!kind_fits(f->kind, json_kind_of(value)))
 		return fail_type(&place, f->kind, json_kind_of(value), err);
-	return readers[f->kind](f, &place, value, (char *)ret + f->offset,
-				err);
+	return readers[f->kind](f, &place, value, (char *)ret + f->offset, err);
 }
 
 static bool is_known(const struct json_field *fields, size_t count,

@@ -10,9 +10,9 @@
  */
 
 static const char *const kind_names[] = {
-	[JSON_NULL] = "null",	      [JSON_BOOL] = "a boolean",
-	[JSON_INT] = "an integer",    [JSON_NUMBER] = "a decimal number",
-	[JSON_STRING] = "a string",   [JSON_ARRAY] = "an array",
+	[JSON_NULL] = "null",        [JSON_BOOL] = "a boolean",
+	[JSON_INT] = "an integer",   [JSON_NUMBER] = "a decimal number",
+	[JSON_STRING] = "a string",  [JSON_ARRAY] = "an array",
 	[JSON_OBJECT] = "an object",
 };
 _Static_assert(sizeof(kind_names) / sizeof(kind_names[0]) == JSON_KIND_COUNT,

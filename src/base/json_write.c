@@ -160,8 +160,7 @@ void json_write_base64(struct json_writer *w, const char *key, const void *data,
 	for (; size > 0; at += n, size -= n) {
 		n = size < 3 ? size : 3;
 		bits = (uint32_t)at[0] << 16 |
-		       (n > 1 ? (uint32_t)at[1] << 8 : 0) |
-		       (n > 2 ? at[2] : 0);
+		       (n > 1 ? (uint32_t)at[1] << 8 : 0) | (n > 2 ? at[2] : 0);
 		four[0] = letters[bits >> 18];
 		four[1] = letters[bits >> 12 & 63];
 		four[2] = '=';

@@ -33,7 +33,7 @@ static const char *const level_names[] = {
 	[LOG_EMERG] = "emergency", [LOG_ALERT] = "alert",
 	[LOG_CRIT] = "critical",   [LOG_ERR] = "error",
 	[LOG_WARNING] = "warning", [LOG_NOTICE] = "notice",
-	[LOG_INFO] = "info",	   [LOG_DEBUG] = "debug",
+	[LOG_INFO] = "info",       [LOG_DEBUG] = "debug",
 };
 
 enum {
@@ -89,8 +89,8 @@ void log_set_level(int priority)
 /* Bidirectional controls can make a line read as another one. */
 static bool needs_escape(uint32_t c)
 {
-	return char_is_control(c) || c == '\\' || (c >= 0x202a && c <= 0x202e) ||
-	       (c >= 0x2066 && c <= 0x2069);
+	return char_is_control(c) || c == '\\' ||
+	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
 /* Writes what stands for the next character; gives how many bytes it ate. */
@@ -108,8 +108,7 @@ static size_t escape_next(const char *data, size_t size, char piece[16])
 	else if (c == '\\')
 		(void)strcpy(piece, "\\\\");
 	else if (needs_escape(c))
-		(void)snprintf(piece, 16, c < 0x100 ? "\\x%02x" : "\\u%04x",
-			       c);
+		(void)snprintf(piece, 16, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
 	else
 		(void)snprintf(piece, 16, "%.*s", (int)n, data);
 	return n;
@@ -135,8 +134,8 @@ static void escape(char *text, size_t limit, const char *data, size_t size)
 	}
 }
 
-__attribute__((format(printf, 3, 4)))
-static void add_field(struct entry *e, const char *name, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void
+add_field(struct entry *e, const char *name, const char *fmt, ...)
 {
 	const size_t room = sizeof(e->text) - e->used;
 	char *at = e->text + e->used;
@@ -236,8 +235,12 @@ int log_full(const struct log_scope *scope, int priority, const sd_id128_t *id,
 	     int r, const char *file, int line, const char *function,
 	     const char *fmt, ...)
 {
-	struct entry e = { .scope = scope, .priority = priority, .id = id,
-			   .errnum = -r, .file = file, .line = line,
+	struct entry e = { .scope = scope,
+			   .priority = priority,
+			   .id = id,
+			   .errnum = -r,
+			   .file = file,
+			   .line = line,
 			   .function = function };
 	char raw[LOG_MESSAGE_MAX], why[REASON_BYTES];
 	int saved = errno, n;
@@ -286,7 +289,8 @@ static bool quota_take(struct log_quota *q)
 void log_data(const struct log_scope *scope, struct log_quota *quota,
 	      const char *identifier, const void *data, size_t size)
 {
-	struct entry e = { .scope = scope, .priority = LOG_DEBUG,
+	struct entry e = { .scope = scope,
+			   .priority = LOG_DEBUG,
 			   .identifier = identifier };
 	int saved = errno;
 

@@ -64,30 +64,30 @@ void log_set_level(int priority);
  *
  * Keeps errno. Return: @r
  */
-int log_full(const struct log_scope *scope, int priority,
-	     const sd_id128_t *id, int r, const char *file, int line,
-	     const char *function, const char *fmt, ...)
-	__attribute__((format(printf, 8, 9)));
+int log_full(const struct log_scope *scope, int priority, const sd_id128_t *id,
+	     int r, const char *file, int line, const char *function,
+	     const char *fmt, ...) __attribute__((format(printf, 8, 9)));
 
-#define log_full_here(scope, priority, id, r, ...)                             \
-	log_full(scope, priority, id, r, __FILE__, __LINE__, __func__,         \
+#define log_full_here(scope, priority, id, r, ...)                     \
+	log_full(scope, priority, id, r, __FILE__, __LINE__, __func__, \
 		 __VA_ARGS__)
 
 /* (scope, r, fmt, …), giving r, so that "return log_error(…)" can be written. */
-#define log_error(scope, r, ...) log_full_here(scope, LOG_ERR, NULL, r, __VA_ARGS__)
-#define log_warning(scope, r, ...)                                             \
+#define log_error(scope, r, ...) \
+	log_full_here(scope, LOG_ERR, NULL, r, __VA_ARGS__)
+#define log_warning(scope, r, ...) \
 	log_full_here(scope, LOG_WARNING, NULL, r, __VA_ARGS__)
 
 /* (scope, fmt, …) */
-#define log_notice(scope, ...)                                                 \
+#define log_notice(scope, ...) \
 	((void)log_full_here(scope, LOG_NOTICE, NULL, 0, __VA_ARGS__))
-#define log_info(scope, ...)                                                   \
+#define log_info(scope, ...) \
 	((void)log_full_here(scope, LOG_INFO, NULL, 0, __VA_ARGS__))
-#define log_debug(scope, ...)                                                  \
+#define log_debug(scope, ...) \
 	((void)log_full_here(scope, LOG_DEBUG, NULL, 0, __VA_ARGS__))
 
 /* (scope, priority, id, fmt, …): an event that operators script on. */
-#define log_event(scope, priority, id, ...)                                    \
+#define log_event(scope, priority, id, ...) \
 	((void)log_full_here(scope, priority, &(id), 0, __VA_ARGS__))
 
 /**
@@ -103,8 +103,8 @@ struct log_quota {
 };
 
 enum {
-	LOG_MESSAGE_MAX = 2048,		/* bytes of one message */
-	LOG_QUOTA_LINES = 50,		/* per LOG_QUOTA_WINDOW and struct */
+	LOG_MESSAGE_MAX = 2048, /* bytes of one message */
+	LOG_QUOTA_LINES = 50,   /* per LOG_QUOTA_WINDOW and struct */
 	LOG_QUOTA_WINDOW_SEC = 10,
 };
 

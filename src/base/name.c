@@ -75,9 +75,10 @@ static int check_text(const char *text, size_t size, size_t max,
 		return refuse(err, what, "is empty");
 	if (size > max) {
 		error_set_reason(err, "string_above_max_length");
-		return error_set(err, ERR_BAD_REQUEST,
-				 "The %s is %zu bytes long, at most %zu are allowed",
-				 what, size, max);
+		return error_set(
+			err, ERR_BAD_REQUEST,
+			"The %s is %zu bytes long, at most %zu are allowed",
+			what, size, max);
 	}
 	while (at < size) {
 		n = utf8_next(text + at, size - at, &c);

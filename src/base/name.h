@@ -16,9 +16,9 @@
 #include "base/error.h"
 
 enum {
-	NAME_FILE_MAX = 255,	/* bytes: what ext4 can hold */
-	NAME_PATH_MAX = 1024,	/* bytes of a path below /mnt/data */
-	NAME_LABEL_MAX = 63,	/* characters of a label */
+	NAME_FILE_MAX = 255,  /* bytes: what ext4 can hold */
+	NAME_PATH_MAX = 1024, /* bytes of a path below /mnt/data */
+	NAME_LABEL_MAX = 63,  /* characters of a label */
 };
 
 /** utf8_is_valid() - Whether bytes are UTF-8: nothing overlong, no surrogates */

@@ -26,7 +26,7 @@ struct given {
 struct settings {
 	const struct setting *table;
 	size_t count;
-	struct setting_value *defaults;	/* one for each row */
+	struct setting_value *defaults; /* one for each row */
 	struct given *given;
 	size_t given_count;
 };
@@ -94,8 +94,8 @@ int settings_new(const struct setting *table, size_t count,
 	s->table = table;
 	s->count = count;
 	for (i = 0; i < count; i++) {
-		r = setting_parse(&table[i], table[i].fallback,
-				  &s->defaults[i], &err);
+		r = setting_parse(&table[i], table[i].fallback, &s->defaults[i],
+				  &err);
 		assert(r == 0 || err.code == ERR_INTERNAL);
 		if (r < 0)
 			return -ENOMEM;

@@ -29,13 +29,13 @@
 
 /** enum setting_type - What a value may be */
 enum setting_type {
-	SETTING_STRING,		/* @min to @max bytes without control characters */
-	SETTING_CHOICE,		/* one of the words of @choices */
-	SETTING_BOOL,		/* yes, no, true, false, on, off, 1, 0 */
-	SETTING_UINT,		/* @min to @max */
-	SETTING_SECONDS,	/* seconds, or with a unit: 500ms 90s 30m 24h 7d */
-	SETTING_SIZE,		/* bytes, or with a unit: 64K 512M 1G 1T */
-	SETTING_NUMBER,		/* decimal fraction, @min to @max thousandths */
+	SETTING_STRING,  /* @min to @max bytes without control characters */
+	SETTING_CHOICE,  /* one of the words of @choices */
+	SETTING_BOOL,    /* yes, no, true, false, on, off, 1, 0 */
+	SETTING_UINT,    /* @min to @max */
+	SETTING_SECONDS, /* seconds, or with a unit: 500ms 90s 30m 24h 7d */
+	SETTING_SIZE,    /* bytes, or with a unit: 64K 512M 1G 1T */
+	SETTING_NUMBER,  /* decimal fraction, @min to @max thousandths */
 
 	SETTING_TYPE_COUNT,
 };
@@ -95,8 +95,7 @@ void settings_freep(struct settings **s);
  *
  * Return: 0 or a negative errno; values may be partly taken then
  */
-int settings_load_file(struct settings *s, const char *path,
-		       struct error *err);
+int settings_load_file(struct settings *s, const char *path, struct error *err);
 
 /**
  * settings_load_text() - Read what a file would hold
@@ -121,8 +120,7 @@ int settings_load_text(struct settings *s, const char *name, const char *text,
  *
  * Return: 0 or a negative errno
  */
-int settings_set(struct settings *s, const char *assignment,
-		 struct error *err);
+int settings_set(struct settings *s, const char *assignment, struct error *err);
 
 /**
  * settings_set_default() - Change a default, as development mode does

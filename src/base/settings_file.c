@@ -31,9 +31,8 @@ struct reading {
 
 static void fail_line(struct reading *reading, const char *why)
 {
-	reading->failure = error_set(reading->err, ERR_BAD_REQUEST,
-				     "%s:%u: %s", reading->name, reading->line,
-				     why);
+	reading->failure = error_set(reading->err, ERR_BAD_REQUEST, "%s:%u: %s",
+				     reading->name, reading->line, why);
 }
 
 static bool section_name_fits(const char *line, size_t length)
@@ -95,8 +94,11 @@ static int on_value(void *userdata, const char *section, const char *key,
 int settings_load_text(struct settings *s, const char *name, const char *text,
 		       size_t size, struct error *err)
 {
-	struct reading reading = { .settings = s, .name = name, .at = text,
-				   .end = text + size, .err = err };
+	struct reading reading = { .settings = s,
+				   .name = name,
+				   .at = text,
+				   .end = text + size,
+				   .err = err };
 	int r;
 
 	r = ini_parse_stream(next_line, &reading, on_value, &reading);

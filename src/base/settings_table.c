@@ -8,6 +8,7 @@
  * thousandths for numbers.
  */
 
+/* clang-format off */
 #define SECONDS(n) ((uint64_t)(n) * 1000)
 #define HOURS(n) SECONDS((n) * 3600)
 #define DAYS(n) HOURS((n) * 24)
@@ -31,6 +32,7 @@
 	{ section, key, SETTING_SIZE, fallback, min, max, NULL, help }
 #define NUMBER(section, key, fallback, min, max, help)                         \
 	{ section, key, SETTING_NUMBER, fallback, min, max, NULL, help }
+/* clang-format on */
 
 const struct setting settings_table[] = {
 	CHOICE("log", "level", "info", "error warning notice info debug",
@@ -108,7 +110,8 @@ const struct setting settings_table[] = {
 	STRING("model", "name", "", 256, "name that the upstream knows it by"),
 	STRING("model", "key_file", "", PATH_BYTES, "file with its API key"),
 	STRING("model.*", "url", "", 2048, "base URL of a further model"),
-	STRING("model.*", "name", "", 256, "name that the upstream knows it by"),
+	STRING("model.*", "name", "", 256,
+	       "name that the upstream knows it by"),
 	STRING("model.*", "key_file", "", PATH_BYTES, "file with its API key"),
 
 	BOOL("test", "clock", "no",

@@ -15,9 +15,12 @@ struct unit {
 
 /* Values of time are kept in microseconds; their limits are milliseconds. */
 static const struct unit time_units[] = {
-	{ "", USEC_PER_SEC },	    { "ms", USEC_PER_MSEC },
-	{ "s", USEC_PER_SEC },	    { "m", USEC_PER_MINUTE },
-	{ "h", USEC_PER_HOUR },	    { "d", USEC_PER_DAY },
+	{ "", USEC_PER_SEC },
+	{ "ms", USEC_PER_MSEC },
+	{ "s", USEC_PER_SEC },
+	{ "m", USEC_PER_MINUTE },
+	{ "h", USEC_PER_HOUR },
+	{ "d", USEC_PER_DAY },
 	{ NULL, 0 },
 };
 
@@ -47,16 +50,19 @@ static int parse_string(const struct setting *row, const char *text,
 
 	(void)ret;
 	if (length > 0 && name_check_text(text, length, length, NULL) < 0)
-		return error_set(err, ERR_BAD_REQUEST,
-				 "the value must be UTF-8 without control characters");
+		return error_set(
+			err, ERR_BAD_REQUEST,
+			"the value must be UTF-8 without control characters");
 	if (length < row->min)
 		return error_set(err, ERR_BAD_REQUEST,
 				 "the value must have at least %" PRIu64
-				 " bytes", row->min);
+				 " bytes",
+				 row->min);
 	if (row->max > 0 && length > row->max)
 		return error_set(err, ERR_BAD_REQUEST,
 				 "the value must have at most %" PRIu64
-				 " bytes", row->max);
+				 " bytes",
+				 row->max);
 	return 0;
 }
 
@@ -79,8 +85,8 @@ static int parse_choice(const struct setting *row, const char *text,
 {
 	(void)ret;
 	if (strchr(text, ' ') || !has_word(row->choices, text))
-		return error_set(err, ERR_BAD_REQUEST,
-				 "'%s' is not one of: %s", text, row->choices);
+		return error_set(err, ERR_BAD_REQUEST, "'%s' is not one of: %s",
+				 text, row->choices);
 	return 0;
 }
 
@@ -127,12 +133,10 @@ static int fail_range(const struct setting *row, const char *text,
 		      struct error *err)
 {
 	if (row->type == SETTING_SECONDS || row->type == SETTING_NUMBER)
-		return error_set(err, ERR_BAD_REQUEST,
-				 "'%s' is not between %g and %g%s", text,
-				 (double)row->min / 1000,
-				 (double)row->max / 1000,
-				 row->type == SETTING_SECONDS ? " seconds" :
-								"");
+		return error_set(
+			err, ERR_BAD_REQUEST, "'%s' is not between %g and %g%s",
+			text, (double)row->min / 1000, (double)row->max / 1000,
+			row->type == SETTING_SECONDS ? " seconds" : "");
 	return error_set(err, ERR_BAD_REQUEST,
 			 "'%s' is not between %" PRIu64 " and %" PRIu64 "%s",
 			 text, row->min, row->max,
@@ -193,8 +197,8 @@ static int parse_fraction(const struct setting *row, const char *text,
 
 static int (*const parsers[])(const struct setting *row, const char *text,
 			      struct setting_value *ret, struct error *err) = {
-	[SETTING_STRING] = parse_string, [SETTING_CHOICE] = parse_choice,
-	[SETTING_BOOL] = parse_bool,	 [SETTING_UINT] = parse_uint,
+	[SETTING_STRING] = parse_string,   [SETTING_CHOICE] = parse_choice,
+	[SETTING_BOOL] = parse_bool,       [SETTING_UINT] = parse_uint,
 	[SETTING_SECONDS] = parse_seconds, [SETTING_SIZE] = parse_size,
 	[SETTING_NUMBER] = parse_fraction,
 };

@@ -142,8 +142,8 @@ static int worker_start_threads(struct worker *w, unsigned threads)
 	if (r > 0)
 		return -r;
 	while (w->started < threads) {
-		r = pthread_create(&w->threads[w->started], NULL,
-				   worker_thread, w);
+		r = pthread_create(&w->threads[w->started], NULL, worker_thread,
+				   w);
 		if (r > 0)
 			break;
 		w->started++;

@@ -31,8 +31,8 @@ struct job {
 };
 
 /** JOB_OWNER() - The struct that a job is embedded in */
-#define JOB_OWNER(job_ptr, type, member)                                       \
-	((type *)(void *)((char *)(job_ptr) - offsetof(type, member)))
+#define JOB_OWNER(job_ptr, type, member) \
+	((type *)(void *)((char *)(job_ptr)-offsetof(type, member)))
 
 struct worker;
 

@@ -38,8 +38,8 @@ static void play(const char *path)
 	for (length = 0; length < size && length < PREFIXES_MAX; length++)
 		(void)LLVMFuzzerTestOneInput(data, length);
 	(void)LLVMFuzzerTestOneInput(data, size);
-	printf("ok %u - %s\n", ++tests, strrchr(path, '/') ?
-						strrchr(path, '/') + 1 : path);
+	printf("ok %u - %s\n", ++tests,
+	       strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
 	(void)fflush(stdout);
 }
 

@@ -32,9 +32,9 @@ static inline void test_source_path(const char *relative, char *ret,
 {
 	const char *top = getenv("abs_top_srcdir");
 
-	assert_in_range(snprintf(ret, size, "%s/%s", top ? top : "..",
-				 relative),
-			1, size - 1);
+	assert_in_range(
+		snprintf(ret, size, "%s/%s", top ? top : "..", relative), 1,
+		size - 1);
 }
 
 #endif

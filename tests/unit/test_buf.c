@@ -104,8 +104,8 @@ static void bytes_travel_through_a_socket(void **state)
 	int fds[2];
 
 	(void)state;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0,
-				    fds), 0);
+	assert_int_equal(
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
 	assert_int_equal(buf_add_str(&out, "0123456789"), 0);
 	assert_int_equal(buf_write(&out, fds[0]), 10);
 	assert_int_equal(out.length, 0);

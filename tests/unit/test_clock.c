@@ -33,8 +33,9 @@ static int fixture_begin(void **state)
 	fx = (struct fixture){ NULL };
 	assert_true(sd_event_new(&fx.event) >= 0);
 	assert_int_equal(clock_new_manual(1000, 5000, &fx.clock), 0);
-	assert_int_equal(timer_new(fx.event, fx.clock, "test", on_deadline,
-				   &fx, &fx.timer), 0);
+	assert_int_equal(timer_new(fx.event, fx.clock, "test", on_deadline, &fx,
+				   &fx.timer),
+			 0);
 	*state = &fx;
 	return 0;
 }
@@ -189,7 +190,7 @@ static void a_boot_has_an_id(void **state)
 	assert_int_equal(strspn(a, "0123456789abcdef"), 32);
 }
 
-#define with_fixture(test)                                                     \
+#define with_fixture(test) \
 	cmocka_unit_test_setup_teardown(test, fixture_begin, fixture_end)
 
 int main(void)

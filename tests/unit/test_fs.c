@@ -175,7 +175,7 @@ static void a_lock_ends_with_its_process(void **state)
 	close_fd(&fd);
 }
 
-#define with_fixture(test)                                                     \
+#define with_fixture(test) \
 	cmocka_unit_test_setup_teardown(test, fixture_begin, fixture_end)
 
 int main(void)

@@ -91,11 +91,11 @@ static void what_is_not_utf8_is_refused(void **state)
 	(void)state;
 	refused("\"\xff\"", 1);
 	refused("\"ab\xc3\"", 3);
-	refused("\"\xc0\x80\"", 1);		/* overlong NUL */
-	refused("\"\xe0\x80\xaf\"", 1);		/* overlong slash */
-	refused("\"\xed\xa0\x80\"", 1);		/* surrogate */
-	refused("\"\xf4\x90\x80\x80\"", 1);	/* above U+10FFFF */
-	refused("\xef\xbb\xbf{}", 0);		/* BOM */
+	refused("\"\xc0\x80\"", 1);         /* overlong NUL */
+	refused("\"\xe0\x80\xaf\"", 1);     /* overlong slash */
+	refused("\"\xed\xa0\x80\"", 1);     /* surrogate */
+	refused("\"\xf4\x90\x80\x80\"", 1); /* above U+10FFFF */
+	refused("\xef\xbb\xbf{}", 0);       /* BOM */
 }
 
 static void half_a_surrogate_pair_is_refused(void **state)

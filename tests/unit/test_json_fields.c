@@ -24,8 +24,8 @@ static const struct json_field fields[] = {
 	JSON_ARRAY_FIELD("file_ids", struct create, file_ids, .max = 2),
 	JSON_OBJECT_FIELD("expires_after", struct create, expires_after),
 	JSON_INT_FIELD("minutes", struct create, minutes, .min = 1, .max = 20),
-	JSON_NUMBER_FIELD("timeout", struct create, timeout,
-			  .above_min = true, .max = 300),
+	JSON_NUMBER_FIELD("timeout", struct create, timeout, .above_min = true,
+			  .max = 300),
 	JSON_BOOL_FIELD("stream", struct create, stream),
 };
 
@@ -87,8 +87,7 @@ static void each_mistake_has_its_name_and_place(void **state)
 	refused("[]", "body", "invalid_type");
 	refused("{\"name\":1}", "name", "invalid_type");
 	refused("{\"name\":\"\"}", "name", "string_below_min_length");
-	refused("{\"name\":\"123456789\"}", "name",
-		"string_above_max_length");
+	refused("{\"name\":\"123456789\"}", "name", "string_above_max_length");
 	refused("{\"name\":\"a\",\"minutes\":0}", "minutes",
 		"integer_below_min_value");
 	refused("{\"name\":\"a\",\"minutes\":21}", "minutes",
@@ -96,8 +95,7 @@ static void each_mistake_has_its_name_and_place(void **state)
 	refused("{\"name\":\"a\",\"minutes\":20.0}", "minutes", "invalid_type");
 	refused("{\"name\":\"a\",\"minutes\":\"5\"}", "minutes",
 		"invalid_type");
-	refused("{\"name\":\"a\",\"minutes\":true}", "minutes",
-		"invalid_type");
+	refused("{\"name\":\"a\",\"minutes\":true}", "minutes", "invalid_type");
 	refused("{\"name\":\"a\",\"timeout\":0}", "timeout",
 		"decimal_below_min_value");
 	refused("{\"name\":\"a\",\"timeout\":300.5}", "timeout",
@@ -108,8 +106,7 @@ static void each_mistake_has_its_name_and_place(void **state)
 		"invalid_value");
 	refused("{\"name\":\"a\",\"file_ids\":[1,2,3]}", "file_ids",
 		"array_above_max_length");
-	refused("{\"name\":\"a\",\"file_ids\":{}}", "file_ids",
-		"invalid_type");
+	refused("{\"name\":\"a\",\"file_ids\":{}}", "file_ids", "invalid_type");
 	refused("{\"name\":\"a\",\"nome\":1}", "nome", "unknown_parameter");
 }
 
@@ -120,7 +117,8 @@ static void unknown_fields_may_be_ignored(void **state)
 
 	(void)state;
 	assert_int_equal(read_with("{\"name\":\"a\",\"nome\":1}",
-				   JSON_UNKNOWN_IGNORED, &create, &err), 0);
+				   JSON_UNKNOWN_IGNORED, &create, &err),
+			 0);
 }
 
 static void paths_lead_into_nested_objects(void **state)

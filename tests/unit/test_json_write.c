@@ -53,7 +53,11 @@ static void strings_are_escaped_and_always_utf8(void **state)
 	written_as("\"\\\n\r\t\b\f\x1b\x7f", 9,
 		   "\"\\\"\\\\\\n\\r\\t\\b\\f\\u001b\x7f\"");
 	written_as("\xe2\x82\xac", 3, "\"\xe2\x82\xac\"");
-	written_as("a\xff" "b", 3, "\"a\xef\xbf\xbd" "b\"");
+	written_as("a\xff"
+		   "b",
+		   3,
+		   "\"a\xef\xbf\xbd"
+		   "b\"");
 	written_as("\xe2\x82", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"");
 	written_as("\xed\xa0\x80", 3,
 		   "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");

@@ -86,7 +86,8 @@ static void data_cannot_forge_a_line(void **state)
 {
 	struct fixture *fx = *state;
 
-	log_info(NULL, "%s", "a\nb\r\x1b[2J\\ \xff \xe2\x80\xae \xc2\x9b \xc3\xa9");
+	log_info(NULL, "%s",
+		 "a\nb\r\x1b[2J\\ \xff \xe2\x80\xae \xc2\x9b \xc3\xa9");
 	assert_string_equal(logged(fx),
 			    "test info: a\\nb\\x0d\\x1b[2J\\\\ \\xff \\u202e "
 			    "\\x9b \xc3\xa9\n");
@@ -120,8 +121,8 @@ static void a_guest_can_say_so_much_and_no_more(void **state)
 	for (at = logged(fx); (at = strchr(at, '\n')); at++)
 		lines++;
 	assert_int_equal(lines, LOG_QUOTA_LINES);
-	assert_non_null(strstr(buf_str(&fx->text),
-			       "console debug: a\\x00b\\n\n"));
+	assert_non_null(
+		strstr(buf_str(&fx->text), "console debug: a\\x00b\\n\n"));
 
 	/* A window later it is told how much is missing. */
 	quota.window_began -= (LOG_QUOTA_WINDOW_SEC + 1) * USEC_PER_SEC;
@@ -140,7 +141,7 @@ static void guests_are_silent_above_debug(void **state)
 	assert_string_equal(logged(fx), "");
 }
 
-#define with_fixture(test)                                                     \
+#define with_fixture(test) \
 	cmocka_unit_test_setup_teardown(test, fixture_begin, fixture_end)
 
 int main(void)

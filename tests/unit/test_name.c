@@ -41,10 +41,10 @@ static void dangerous_file_names_are_refused(void **state)
 	assert_false(file_is_allowed("a\nb"));
 	assert_false(file_is_allowed("\x1b[31m"));
 	assert_false(file_is_allowed("a\x7f"));
-	assert_false(file_is_allowed("a\xc2\x85"));		/* C1 */
-	assert_false(file_is_allowed("a\xe2\x80\xa8"));	/* U+2028 */
+	assert_false(file_is_allowed("a\xc2\x85"));     /* C1 */
+	assert_false(file_is_allowed("a\xe2\x80\xa8")); /* U+2028 */
 	assert_false(file_is_allowed("a\xff"));
-	assert_false(file_is_allowed("\xc0\xae\xc0\xae"));	/* overlong .. */
+	assert_false(file_is_allowed("\xc0\xae\xc0\xae")); /* overlong .. */
 	assert_int_equal(name_check_file("a\0b", 3, NULL), -EINVAL);
 }
 
@@ -156,7 +156,11 @@ static void what_is_not_utf8_is_replaced(void **state)
 	(void)state;
 	fixed("", 0, "");
 	fixed("plain", 5, "plain");
-	fixed("a\xff\xfe" "b", 4, "a\xef\xbf\xbd\xef\xbf\xbd" "b");
+	fixed("a\xff\xfe"
+	      "b",
+	      4,
+	      "a\xef\xbf\xbd\xef\xbf\xbd"
+	      "b");
 	fixed("\xe2\x82", 2, "\xef\xbf\xbd\xef\xbf\xbd");
 	fixed("\xff\xe2\x82\xac", 4, "\xef\xbf\xbd\xe2\x82\xac");
 }

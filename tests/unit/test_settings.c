@@ -10,8 +10,8 @@ static int fixture_begin(void **state)
 {
 	struct settings *s;
 
-	assert_int_equal(settings_new(settings_table, settings_table_count,
-				      &s), 0);
+	assert_int_equal(settings_new(settings_table, settings_table_count, &s),
+			 0);
 	*state = s;
 	return 0;
 }
@@ -34,8 +34,9 @@ static void refuses(struct settings *s, const char *text, const char *message)
 {
 	struct error err = ERROR_INIT;
 
-	assert_int_equal(settings_load_text(s, "conf", text, strlen(text),
-					    &err), -EINVAL);
+	assert_int_equal(
+		settings_load_text(s, "conf", text, strlen(text), &err),
+		-EINVAL);
 	assert_string_equal(err.message, message);
 }
 
@@ -60,16 +61,14 @@ static void without_a_file_there_are_defaults(void **state)
 {
 	struct settings *s = *state;
 
-	assert_true(settings_usec(s, "session", "idle") ==
-		    1800 * USEC_PER_SEC);
+	assert_true(settings_usec(s, "session", "idle") == 1800 * USEC_PER_SEC);
 	assert_string_equal(settings_string(s, "pool.default", "image"),
 			    "python");
 	assert_true(settings_bytes(s, "pool.default", "max_artifact") ==
 		    64 << 20);
 	assert_false(settings_bool(s, "host", "allow_emulation"));
 	assert_true(settings_number(s, "host", "memory_commit") == 1.0);
-	assert_string_equal(settings_string(s, "hypervisor", "accel"),
-			    "auto");
+	assert_string_equal(settings_string(s, "hypervisor", "accel"), "auto");
 	assert_false(settings_is_set(s, "session", "idle"));
 }
 
@@ -90,8 +89,7 @@ static void a_file_gives_values_of_every_type(void **state)
 			    "python-minimal");
 	assert_true(settings_bytes(s, "pool.default", "memory") == 512 << 20);
 	assert_int_equal(settings_uint(s, "pool.default", "ready"), 3);
-	assert_string_equal(settings_string(s, "hypervisor", "accel"),
-			    "qemu");
+	assert_string_equal(settings_string(s, "hypervisor", "accel"), "qemu");
 	assert_int_equal(settings_usec(s, "test", "minute_seconds"), 500000);
 	assert_true(settings_is_set(s, "session", "idle"));
 }
@@ -139,8 +137,9 @@ static void what_the_ini_reader_would_cut_is_refused(void **state)
 
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "[listen]\ntls_cert = ", 20);
-	assert_int_equal(settings_load_text(s, "conf", text, sizeof(text),
-					    &err), -EINVAL);
+	assert_int_equal(
+		settings_load_text(s, "conf", text, sizeof(text), &err),
+		-EINVAL);
 	assert_string_equal(err.message, "conf:2: the line is too long");
 	refuses(s, "[pool.abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuv]\n",
 		"conf:1: the name of the section is too long");
@@ -257,7 +256,7 @@ static void every_row_has_a_help_text_and_no_twin(void **state)
 	}
 }
 
-#define with_fixture(test)                                                     \
+#define with_fixture(test) \
 	cmocka_unit_test_setup_teardown(test, fixture_begin, fixture_end)
 
 int main(void)

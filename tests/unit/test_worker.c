@@ -27,7 +27,7 @@ struct fixture {
 	sd_event *event;
 	struct worker *worker;
 	pthread_t loop;
-	atomic_int gate;	/* jobs wait until this is not zero */
+	atomic_int gate; /* jobs wait until this is not zero */
 	int done[TASKS];
 	size_t done_count;
 };
@@ -63,8 +63,8 @@ static void fixture_begin(struct fixture *fx, unsigned threads, size_t queue)
 	fx->loop = pthread_self();
 	atomic_store(&fx->gate, 1);
 	assert_true(sd_event_new(&fx->event) >= 0);
-	assert_int_equal(worker_new(fx->event, "test", threads, queue,
-				    &fx->worker), 0);
+	assert_int_equal(
+		worker_new(fx->event, "test", threads, queue, &fx->worker), 0);
 }
 
 static void fixture_end(struct fixture *fx)
@@ -75,7 +75,8 @@ static void fixture_end(struct fixture *fx)
 
 static void task_init(struct task *t, struct fixture *fx, int input)
 {
-	*t = (struct task){ .job = { .run = square, .done = note }, .fx = fx,
+	*t = (struct task){ .job = { .run = square, .done = note },
+			    .fx = fx,
 			    .input = input };
 }
 
