@@ -12,8 +12,9 @@
  *
  * What must always hold is held by the database itself: a file of a container
  * belongs to the container's tenant (foreign key over both), a path has one
- * newest version (partial unique index), sums of quotas and the references of
- * blobs follow every row that comes or goes, however it does (triggers).
+ * newest version (partial unique index); sums of quotas and the references of
+ * blobs follow every row that comes or goes, however it does, and what comes
+ * too late for an erased container is dropped (triggers).
  */
 static const char version_1[] =
 	"CREATE TABLE settings ("
@@ -151,6 +152,11 @@ static const char version_1[] =
 	"	WHERE superseded = 0;"
 	"CREATE UNIQUE INDEX cfiles_by_path ON cfiles (container_id, path)"
 	"	WHERE superseded = 0;"
+	"CREATE TRIGGER cfiles_of_erased BEFORE INSERT ON cfiles"
+	"	WHEN (SELECT deleted FROM containers"
+	"		WHERE id = new.container_id) = 1 BEGIN"
+	"	SELECT raise(IGNORE);"
+	"END;"
 	"CREATE TRIGGER cfiles_added AFTER INSERT ON cfiles BEGIN"
 	"	UPDATE blobs SET refs = refs + 1 WHERE sha256 = new.sha256;"
 	"	UPDATE tenants SET cfiles = cfiles + 1,"
@@ -194,6 +200,12 @@ static const char version_1[] =
 	"	WHERE ended_usec = 0;"
 	"CREATE INDEX executions_by_end ON executions (ended_usec)"
 	"	WHERE ended_usec > 0;"
+
+	"CREATE TRIGGER executions_of_erased BEFORE INSERT ON executions"
+	"	WHEN (SELECT deleted FROM containers"
+	"		WHERE id = new.container_id) = 1 BEGIN"
+	"	SELECT raise(IGNORE);"
+	"END;"
 
 	/* Apart, so that lists of executions do not drag their output along. */
 	"CREATE TABLE records ("

@@ -169,8 +169,9 @@ int store_batch_delete_vm(struct store_batch *batch, const char *id);
 /**
  * store_batch_erase_container() - Forget a container's content for good
  *
- * Its files and executions go, and no tenant can see it any more. The
- * row itself stays for the operator, marked deleted, until the sweep.
+ * Its files and executions go, and no tenant can see it any more; those that
+ * are put later are dropped, without failing their batch. The row itself stays
+ * for the operator, marked deleted, until the sweep, and may be put on.
  */
 int store_batch_erase_container(struct store_batch *batch, const char *id);
 

@@ -41,7 +41,9 @@ static const char *const statements[] = {
 			    " AND superseded = 0 AND NOT EXISTS"
 			    " (SELECT 1 FROM cfiles WHERE id = ?3)",
 	[WRITE_RECORD] = "INSERT INTO records (id, json, out, err)"
-			 " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO UPDATE"
+			 " SELECT ?1, ?2, ?3, ?4 WHERE EXISTS"
+			 " (SELECT 1 FROM executions WHERE id = ?1)"
+			 " ON CONFLICT (id) DO UPDATE"
 			 " SET json = excluded.json, out = excluded.out,"
 			 " err = excluded.err",
 	[WRITE_HAS_RECORD] = "UPDATE executions SET has_record = 1"

@@ -244,45 +244,91 @@ static void an_execution_gives_its_record_back(void **state)
 	assert_int_equal(got.err_size, 0);
 }
 
+static void put_content(struct store_batch *batch, const struct blob_info *blob,
+			const char *cfile_id)
+{
+	const struct store_execution execution =
+		execution_row("exec_1", "cntr_1", "t1");
+	const struct store_cfile cfile =
+		cfile_row(cfile_id, "cntr_1", "t1", "/mnt/data/a", blob);
+	const struct store_record record = { .json = "{}", .json_size = 2 };
+
+	(void)store_batch_put_cfile(batch, &cfile);
+	(void)store_batch_put_execution(batch, &execution, &record);
+}
+
+static void assert_no_content(struct fixture *fx, const char *cfile_id)
+{
+	_cleanup_(buf_done) struct buf buf = BUF_INIT(STORE_RECORD_MAX);
+	struct store_execution execution;
+	struct store_record record;
+	struct store_cfile cfile;
+
+	assert_int_equal(
+		store_cfile_get(fx->store, "t1", "cntr_1", cfile_id, &cfile),
+		-ENOENT);
+	assert_int_equal(store_execution_get(fx->store, "t1", "cntr_1",
+					     "exec_1", &execution),
+			 -ENOENT);
+	assert_int_equal(
+		store_execution_record(fx->store, "exec_1", &buf, &record),
+		-ENOENT);
+}
+
 static void erasing_a_container_leaves_it_to_the_operator_only(void **state)
 {
 	struct fixture *fx = *state;
 	struct store_container row = container_row("cntr_1", "t1");
-	struct store_execution execution =
-		execution_row("exec_1", "cntr_1", "t1");
-	const struct store_record record = { .json = "{}", .json_size = 2 };
-	_cleanup_(buf_done) struct buf buf = BUF_INIT(STORE_RECORD_MAX);
 	struct store_batch *batch = store_batch_new(fx->store);
-	struct store_record got;
-	struct store_cfile cfile;
 	struct blob_info blob;
 
 	assert_int_equal(fixture_write_blob(fx, "x", 1, NULL, &blob), 0);
-	cfile = cfile_row("cfile_1", "cntr_1", "t1", "/mnt/data/a", &blob);
 	(void)store_batch_put_container(batch, &row);
-	(void)store_batch_put_cfile(batch, &cfile);
-	(void)store_batch_put_execution(batch, &execution, &record);
+	put_content(batch, &blob, "cfile_1");
 	assert_int_equal(fixture_commit(fx, batch), 0);
 	assert_int_equal(fixture_count_blobs(fx), 1);
 
 	batch = store_batch_new(fx->store);
 	(void)store_batch_erase_container(batch, "cntr_1");
-	/* Its session goes on ending, which must not bring it back. */
-	row.ended_usec = 9;
-	(void)store_batch_put_container(batch, &row);
 	assert_int_equal(fixture_commit(fx, batch), 0);
-
+	assert_int_equal(fixture_count_blobs(fx), 0);
 	assert_int_equal(store_container_get(fx->store, "t1", "cntr_1", &row),
 			 -ENOENT);
 	assert_int_equal(store_container_get(fx->store, NULL, "cntr_1", &row),
 			 0);
 	assert_true(row.deleted);
+	assert_no_content(fx, "cfile_1");
+}
+
+/* Its session goes on ending, which must not bring it back. */
+static void what_comes_too_late_for_an_erased_container_is_dropped(void **state)
+{
+	const struct store_sweep_spec nothing = { .now_usec = 0 };
+	struct fixture *fx = *state;
+	struct store_container row = container_row("cntr_1", "t1");
+	struct store_batch *batch = store_batch_new(fx->store);
+	struct store_totals totals;
+	struct blob_info blob;
+
+	(void)store_batch_put_container(batch, &row);
+	(void)store_batch_erase_container(batch, "cntr_1");
+	assert_int_equal(fixture_commit(fx, batch), 0);
+
+	assert_int_equal(fixture_write_blob(fx, "x", 1, NULL, &blob), 0);
+	batch = store_batch_new(fx->store);
+	put_content(batch, &blob, "cfile_2");
+	row.ended_usec = 9;
+	(void)store_batch_put_container(batch, &row);
+	assert_int_equal(fixture_commit(fx, batch), 0);
+
+	assert_no_content(fx, "cfile_2");
+	assert_int_equal(store_container_get(fx->store, NULL, "cntr_1", &row),
+			 0);
+	assert_true(row.deleted);
 	assert_int_equal(row.ended_usec, 9);
-	assert_int_equal(
-		store_cfile_get(fx->store, "t1", "cntr_1", "cfile_1", &cfile),
-		-ENOENT);
-	assert_int_equal(store_execution_record(fx->store, "exec_1", &buf, &got),
-			 -ENOENT);
+	assert_int_equal(store_tenant_totals(fx->store, "t1", &totals), 0);
+	assert_int_equal(totals.cfiles, 0);
+	assert_int_equal(fixture_sweep(fx, &nothing).blobs, 1);
 	assert_int_equal(fixture_count_blobs(fx), 0);
 }
 
@@ -457,6 +503,7 @@ int main(void)
 		TEST(a_new_version_supersedes_the_old_one_which_stays),
 		TEST(an_execution_gives_its_record_back),
 		TEST(erasing_a_container_leaves_it_to_the_operator_only),
+		TEST(what_comes_too_late_for_an_erased_container_is_dropped),
 		TEST(a_key_is_found_by_its_hash),
 		TEST(an_idempotency_key_is_taken_for_a_day),
 		TEST(a_counter_never_runs_backwards),
