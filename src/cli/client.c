@@ -452,14 +452,15 @@ int client_call_json(struct client *c, const struct client_request *request,
 		     struct json_object **ret_answer)
 {
 	_cleanup_(buf_done) struct buf body = BUF_INIT(CLIENT_ANSWER_MAX);
+	struct error err = ERROR_INIT;
 	int r = client_call(c, request, &body);
 
 	if (r < 0 || !ret_answer)
 		return r;
-	if (json_parse(buf_str(&body), body.length, ret_answer, NULL) < 0)
+	if (json_parse(buf_str(&body), body.length, ret_answer, &err) < 0)
 		return cli_fail(c->cli, CLI_BROKEN,
-				"The daemon's answer is no JSON: is this a "
-				"Cupola daemon?");
+				"The daemon's answer cannot be read: %s",
+				err.message);
 	return 0;
 }
 
