@@ -6,5 +6,5 @@ tests_fuzz_fuzz_sse_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sse_LDADD = $(cli_libs)
 
 EXTRA_DIST += \
-	%reldir%/corpus/fuzz_sse/endings \
-	%reldir%/corpus/fuzz_sse/fields
+	%reldir%/corpus/sse/endings \
+	%reldir%/corpus/sse/fields
