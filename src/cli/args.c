@@ -164,7 +164,7 @@ static int parse_all(struct cli *cli, int argc, char **argv,
 {
 	int c, r;
 
-	optind = 0;		/* glibc: begin anew */
+	optind = 0; /* glibc: begin anew */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, s->shorts, s->longs, NULL)) != -1) {
 		const struct args_option *o =
@@ -220,7 +220,7 @@ int args_parse(struct cli *cli, int argc, char **argv,
 int args_parse_shared(struct cli *cli, int argc, char **argv, int *ret_used,
 		      bool *ret_help)
 {
-	struct spelling spelling = { .shorts = "+:" };	/* + ends at a word */
+	struct spelling spelling = { .shorts = "+:" }; /* + ends at a word */
 	struct shared shared;
 	int r;
 

@@ -9,7 +9,9 @@
 #include "cli/views.h"
 
 static const struct table_column columns[] = {
-	{ "KIND", false }, { "ID", false }, { "DIFFERENCE", false },
+	{ "KIND", false },
+	{ "ID", false },
+	{ "DIFFERENCE", false },
 };
 
 static int print_differences(struct cli *cli,

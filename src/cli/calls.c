@@ -67,8 +67,7 @@ static int call(struct cli *cli, const struct client_request *request,
 int calls_get_json(struct cli *cli, const char *path,
 		   struct json_object **ret_answer)
 {
-	const struct client_request request = { .method = "GET",
-						.path = path };
+	const struct client_request request = { .method = "GET", .path = path };
 
 	return call(cli, &request, ret_answer);
 }
@@ -182,7 +181,7 @@ static int print_text(struct cli *cli, struct json_writer *w, struct buf *text)
 	if (json_write_end(w) < 0)
 		return cli_fail(cli, CLI_LOCAL, "Out of memory");
 	(void)fwrite(text->data, 1, text->length, stdout);
-	(void)putchar('\n');	/* main() asks ferror() */
+	(void)putchar('\n'); /* main() asks ferror() */
 	return 0;
 }
 

@@ -26,16 +26,16 @@ struct json_object;
  */
 enum cli_exit {
 	CLI_OK = 0,
-	CLI_NEGATIVE = 1,	/* it worked, and the answer is no: the code
+	CLI_NEGATIVE = 1,      /* it worked, and the answer is no: the code
 				 * failed, something lacks, audit differs */
-	CLI_USAGE = 2,		/* the command line is wrong */
-	CLI_UNREACHABLE = 3,	/* no daemon answers */
-	CLI_REFUSED = 4,	/* the daemon refuses: unknown id, bad value */
-	CLI_BUSY = 5,		/* a limit or no capacity; try again later */
-	CLI_BROKEN = 6,		/* the daemon failed, or makes no sense */
-	CLI_LOCAL = 7,		/* a file of this machine */
-	CLI_LOST = 8,		/* the session ended before the code did */
-	CLI_INTERRUPTED = 130,	/* Ctrl-C, SIGTERM or SIGHUP */
+	CLI_USAGE = 2,         /* the command line is wrong */
+	CLI_UNREACHABLE = 3,   /* no daemon answers */
+	CLI_REFUSED = 4,       /* the daemon refuses: unknown id, bad value */
+	CLI_BUSY = 5,          /* a limit or no capacity; try again later */
+	CLI_BROKEN = 6,        /* the daemon failed, or makes no sense */
+	CLI_LOCAL = 7,         /* a file of this machine */
+	CLI_LOST = 8,          /* the session ended before the code did */
+	CLI_INTERRUPTED = 130, /* Ctrl-C, SIGTERM or SIGHUP */
 };
 
 enum { CLI_MESSAGE_MAX = 1024 };

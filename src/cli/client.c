@@ -23,15 +23,15 @@
 
 #define CONNECT_TIMEOUT_SEC 10L
 #define UNBROKEN_TIMEOUT_SEC 30L
-#define POLL_MSEC 250		/* how often the progress line moves */
+#define POLL_MSEC 250 /* how often the progress line moves */
 
 struct client {
 	struct cli *cli;
 	CURLM *multi;
 	int signals;
-	char *base;		/* "http://127.0.0.1:8080", or for the socket */
-	struct curl_slist *headers;	/* of every call */
-	struct curl_slist *json_headers;	/* of one with a JSON body */
+	char *base; /* "http://127.0.0.1:8080", or for the socket */
+	struct curl_slist *headers;      /* of every call */
+	struct curl_slist *json_headers; /* of one with a JSON body */
 };
 
 /* A call while it runs. */
@@ -42,8 +42,8 @@ struct call {
 	curl_mime *mime;
 	FILE *upload;
 	struct buf *body;
-	struct buf refusal;	/* the body of an answer that is no 2xx */
-	int failed;		/* what the sink or the gathering returned */
+	struct buf refusal; /* the body of an answer that is no 2xx */
+	int failed;         /* what the sink or the gathering returned */
 	char curl_message[CURL_ERROR_SIZE];
 };
 
@@ -128,8 +128,7 @@ static int standing_headers(struct client *c)
 	if (add_identity(c, &c->headers) < 0 ||
 	    add_identity(c, &c->json_headers) < 0)
 		return -ENOMEM;
-	return add_header(&c->json_headers, "Content-Type",
-			  "application/json");
+	return add_header(&c->json_headers, "Content-Type", "application/json");
 }
 
 int client_new(struct cli *cli, struct client **ret_client)
@@ -431,7 +430,9 @@ static int call_run(struct call *call)
 int client_call(struct client *c, const struct client_request *request,
 		struct buf *body)
 {
-	struct call call = { .client = c, .request = request, .body = body,
+	struct call call = { .client = c,
+			     .request = request,
+			     .body = body,
 			     .refusal = BUF_INIT(CLIENT_ANSWER_MAX) };
 	int r;
 

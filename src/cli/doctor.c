@@ -38,8 +38,8 @@ static void print_finding(const struct cli *cli, const struct host_finding *f)
 	_cleanup_free_ char *remedy = text_escape(f->remedy);
 
 	printf("%s%-5s%s  %-11s  %s\n", cli->colour ? colour_of(f->level) : "",
-	       host_level_name(f->level), cli->colour ? "\033[0m" : "",
-	       f->what, text ? text : "");
+	       host_level_name(f->level), cli->colour ? "\033[0m" : "", f->what,
+	       text ? text : "");
 	if (remedy && remedy[0])
 		printf("%20sto do: %s\n", "", remedy);
 }
@@ -88,12 +88,12 @@ static void check_accelerator(struct doctor *d,
 	const char *which = view_string(status, "accelerator");
 	const char *why = view_string(status, "accelerator_reason");
 	struct host_finding f = { .what = "accelerator", .level = HOST_GOOD };
+	const char *words = which;
 
-	snprintf(f.text, sizeof(f.text), "The daemon uses %s%s%s",
-		 strcmp(which, "tcg") == 0 ?
-			 "emulation (TCG), which is slow and promises no "
-			 "isolation" :
-			 which[0] ? which : "an unknown accelerator",
+	if (strcmp(which, "tcg") == 0)
+		words = "emulation (TCG), which is slow and promises no "
+			"isolation";
+	snprintf(f.text, sizeof(f.text), "The daemon uses %s%s%s", words,
 		 why[0] ? ": " : "", why);
 	if (strcmp(which, "kvm") != 0)
 		f.level = HOST_NOTE;

@@ -70,9 +70,9 @@ static int run_quietly(struct cli *cli, const struct execute_options *o,
 /* The code runs on in a container that stays, unless it is told to stop. */
 static void interrupt(struct cli *cli, const char *container, const char *id)
 {
-	_cleanup_free_ char *path =
-		calls_path("/v1/containers/", container, "/executions/", id,
-			   "/interrupt", NULL);
+	_cleanup_free_ char *path = calls_path("/v1/containers/", container,
+					       "/executions/", id, "/interrupt",
+					       NULL);
 	const struct client_request request = {
 		.method = "POST",
 		.path = path,
@@ -149,7 +149,7 @@ static int save_all(struct cli *cli, const struct execute_options *o,
 	}
 	json_write_close(w);
 	if (first < 0)
-		return cli_fail(cli, (enum cli_exit)-first,
+		return cli_fail(cli, (enum cli_exit) - first,
 				"Not every file could be saved");
 	return 0;
 }

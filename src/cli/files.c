@@ -33,12 +33,12 @@ struct files_options {
 struct files {
 	struct cli *cli;
 	const struct files_options *options;
-	const char *container;	/* or NULL */
-	char *list;		/* path of the list */
+	const char *container; /* or NULL */
+	char *list;            /* path of the list */
 };
 
 static const struct table_column columns[] = {
-	{ "FILE", false }, { "SIZE", true },	{ "AGE", true },
+	{ "FILE", false }, { "SIZE", true },  { "AGE", true },
 	{ "OF", false },   { "NAME", false },
 };
 
@@ -117,8 +117,7 @@ static int find_file(struct files *f, const char *wanted, struct search *ret)
 	return ret->name ? 0 : cli_fail(f->cli, CLI_LOCAL, "Out of memory");
 }
 
-static char *file_path(const struct files *f, const char *id,
-		       const char *tail)
+static char *file_path(const struct files *f, const char *id, const char *tail)
 {
 	if (f->container)
 		return calls_path("/v1/containers/", f->container, "/files/",
@@ -195,8 +194,7 @@ static int put_one(struct files *f, const char *file)
 	int r;
 
 	r = transfer_upload(f->cli, f->list, file,
-			    f->container ? NULL : f->options->purpose,
-			    &answer);
+			    f->container ? NULL : f->options->purpose, &answer);
 	if (r >= 0)
 		r = view_file(f->cli, answer, &made);
 	if (r < 0)

@@ -33,8 +33,7 @@ static const char *const level_names[] = {
 	[HOST_NOTE] = "note",
 	[HOST_LACKS] = "lacks",
 };
-static_assert(sizeof(level_names) / sizeof(level_names[0]) ==
-		      HOST_LEVEL_COUNT,
+static_assert(sizeof(level_names) / sizeof(level_names[0]) == HOST_LEVEL_COUNT,
 	      "level_names[] doesn't match enum host_level");
 
 const char *host_level_name(enum host_level level)
@@ -124,9 +123,10 @@ static void check_kvm(struct host_finding *f)
 			 "it");
 		set_remedy(f, "usermod -a -G kvm " DAEMON_USER);
 	} else {
-		set_text(f, HOST_GOOD,
-			 "/dev/kvm can be opened; whether it boots the image is "
-			 "tried when the daemon starts");
+		set_text(
+			f, HOST_GOOD,
+			"/dev/kvm can be opened; whether it boots the image is "
+			"tried when the daemon starts");
 	}
 }
 
@@ -226,8 +226,10 @@ static bool first_match(const char *const *patterns, char *path, size_t size)
 static void libvirt_version(char *version, size_t size)
 {
 	static const char *const patterns[] = {
-		"/usr/lib/*/libvirt.so.0", "/usr/lib64/libvirt.so.0",
-		"/usr/lib/libvirt.so.0", NULL,
+		"/usr/lib/*/libvirt.so.0",
+		"/usr/lib64/libvirt.so.0",
+		"/usr/lib/libvirt.so.0",
+		NULL,
 	};
 	char path[1024], target[256];
 	unsigned number, micro;
@@ -324,7 +326,7 @@ void host_check(const char *state, host_fn fn, void *userdata)
 		const char *what;
 		void (*check)(struct host_finding *f);
 	} checks[] = {
-		{ "user", check_user },	      { "kvm", check_kvm },
+		{ "user", check_user },       { "kvm", check_kvm },
 		{ "vsock", check_vsock },     { "qemu", check_qemu },
 		{ "libvirt", check_libvirt }, { "memory", check_memory },
 	};

@@ -13,8 +13,8 @@
 /** enum host_level - How bad a finding is */
 enum host_level {
 	HOST_GOOD,
-	HOST_NOTE,	/* works, but the person should know */
-	HOST_LACKS,	/* no VM can run before this is mended */
+	HOST_NOTE,  /* works, but the person should know */
+	HOST_LACKS, /* no VM can run before this is mended */
 
 	HOST_LEVEL_COUNT,
 };
@@ -53,7 +53,7 @@ struct host_image {
 	const char *digest;
 	const char *built_at;
 	long long size;
-	const char *directory;	/* where it was found */
+	const char *directory; /* where it was found */
 };
 
 /**

@@ -28,8 +28,10 @@ static void add_image(const struct host_image *image, void *userdata)
 	struct listing *l = userdata;
 	char size[TEXT_SHORT_MAX];
 	const char *const cells[] = {
-		image->name, image->digest,
-		text_bytes((uint64_t)image->size, size), image->built_at,
+		image->name,
+		image->digest,
+		text_bytes((uint64_t)image->size, size),
+		image->built_at,
 		image->directory,
 	};
 

@@ -69,8 +69,8 @@ static int keys_create(struct cli *cli, const struct keys_options *o)
 }
 
 static const struct table_column columns[] = {
-	{ "KEY", false },  { "TENANT", false },	   { "NAME", false },
-	{ "AGE", true },   { "EXPIRES IN", true },
+	{ "KEY", false }, { "TENANT", false },    { "NAME", false },
+	{ "AGE", true },  { "EXPIRES IN", true },
 };
 
 static int add_key(struct cli *cli, const struct json_object *object,

@@ -6,9 +6,8 @@
 static int kill_one(struct cli *cli, const char *id)
 {
 	/* Without the socket one is no operator, and deletes what is one's own. */
-	_cleanup_free_ char *path =
-		calls_path(cli->url ? "/v1/containers/" : "/admin/v1/sessions/",
-			   id, NULL);
+	_cleanup_free_ char *path = calls_path(
+		cli->url ? "/v1/containers/" : "/admin/v1/sessions/", id, NULL);
 
 	return calls_delete(cli, path, false);
 }

@@ -9,9 +9,9 @@
 #include "cli/views.h"
 
 static const struct table_column columns[] = {
-	{ "CONTAINER", false },	 { "NAME", false },	  { "STATE", false },
-	{ "POOL", false },	 { "AGE", true },	  { "IDLE LEFT", true },
-	{ "HARD LEFT", true },	 { "EXECUTIONS", true },  { "MEMORY", true },
+	{ "CONTAINER", false }, { "NAME", false },      { "STATE", false },
+	{ "POOL", false },      { "AGE", true },        { "IDLE LEFT", true },
+	{ "HARD LEFT", true },  { "EXECUTIONS", true }, { "MEMORY", true },
 	{ "TENANT", false },
 };
 

@@ -45,8 +45,8 @@ static int check_names(struct cli *cli, const struct args_list *files)
 			return cli_fail(cli, CLI_LOCAL, "Cannot read '%s': %m",
 					files->items[i]);
 		for (k = 0; k < i; k++)
-			if (strcmp(transfer_base_name(files->items[k]),
-				   name) == 0)
+			if (strcmp(transfer_base_name(files->items[k]), name) ==
+			    0)
 				return cli_fail(cli, CLI_USAGE,
 						"Two files are called '%s'",
 						name);

@@ -16,14 +16,14 @@
 #define NUMBERS_MAX 1000
 
 struct save {
-	int folder;		/* what holds the file */
+	int folder; /* what holds the file */
 	int fd;
-	bool created;		/* there is something to remove */
+	bool created; /* there is something to remove */
 	bool committed;
 	bool overwrite;
-	char clean[SAVE_PATH_MAX];	/* below the directory */
-	char part[SAVE_NAME_MAX + 1];	/* while written, in @folder */
-	char last[SAVE_NAME_MAX + 1];	/* the final name, in @folder */
+	char clean[SAVE_PATH_MAX];    /* below the directory */
+	char part[SAVE_NAME_MAX + 1]; /* while written, in @folder */
+	char last[SAVE_NAME_MAX + 1]; /* the final name, in @folder */
 };
 
 static char clean_byte(unsigned char c, bool first)

@@ -13,9 +13,9 @@ struct sse {
 	void *userdata;
 	struct buf line;
 	struct buf data;
-	bool has_data;		/* an empty data line counts, too */
-	bool after_cr;		/* an LF that follows belongs to it */
-	bool begun;		/* a byte order mark may come no more */
+	bool has_data; /* an empty data line counts, too */
+	bool after_cr; /* an LF that follows belongs to it */
+	bool begun;    /* a byte order mark may come no more */
 	char type[TYPE_MAX];
 	char id[ID_LENGTH_MAX];
 	char last_id[ID_LENGTH_MAX];

@@ -145,10 +145,9 @@ static int stream_begin(struct stream *s, struct client *client,
 static int stream_resume(struct stream *s, struct client *client)
 {
 	const char *last = sse_last_id(s->sse);
-	_cleanup_free_ char *path =
-		calls_path("/v1/containers/", s->container, "/executions/",
-			   s->id, last[0] ? "/events?after=" : "/events", last,
-			   NULL);
+	_cleanup_free_ char *path = calls_path(
+		"/v1/containers/", s->container, "/executions/", s->id,
+		last[0] ? "/events?after=" : "/events", last, NULL);
 	const struct client_request request = {
 		.method = "GET",
 		.path = path,

@@ -10,9 +10,9 @@
 struct table {
 	const struct table_column *columns;
 	size_t count;
-	char **cells;		/* row after row */
+	char **cells; /* row after row */
 	size_t rows;
-	size_t room;		/* in rows */
+	size_t room; /* in rows */
 };
 
 struct table *table_new(const struct table_column *columns, size_t count)
@@ -110,7 +110,7 @@ static void print_cell(FILE *out, const char *text, size_t width, bool right,
 	if (right)
 		fprintf(out, "%*s%s", pad, "", text);
 	else if (last)
-		fputs(text, out);	/* no blanks at the end of a line */
+		fputs(text, out); /* no blanks at the end of a line */
 	else
 		fprintf(out, "%s%*s", text, pad, "");
 	fputs(last ? "\n" : "  ", out);
@@ -146,7 +146,6 @@ void table_print(const struct table *t, FILE *out, bool bold)
 		fputs("\033[0m", out);
 	for (row = 0; row < t->rows; row++)
 		for (i = 0; i < t->count; i++)
-			print_cell(out, t->cells[row * t->count + i],
-				   widths[i], t->columns[i].right,
-				   i + 1 == t->count);
+			print_cell(out, t->cells[row * t->count + i], widths[i],
+				   t->columns[i].right, i + 1 == t->count);
 }

@@ -83,7 +83,7 @@ static void write_for_terminal(FILE *out, const char *data, size_t length)
 
 	while (length > 0) {
 		n = harmless_length(s, length);
-		(void)fwrite(s, 1, n, out);	/* ferror() is asked after */
+		(void)fwrite(s, 1, n, out); /* ferror() is asked after */
 		s += n;
 		length -= n;
 		n = length > 0 ? control_length(s, length) : 0;

@@ -91,7 +91,8 @@ static int cannot_save(struct cli *cli, int r, const char *name)
 	if (r == -ELOOP)
 		return cli_fail(cli, CLI_LOCAL,
 				"Cannot save '%s': a symbolic link stands in "
-				"its way", name);
+				"its way",
+				name);
 	return cli_fail(cli, CLI_LOCAL, "Cannot save '%s': %s", name,
 			strerror(-r));
 }
@@ -138,8 +139,8 @@ int transfer_read_local(struct cli *cli, const char *file, struct buf *ret)
 	} while (n > 0 || n == -EINTR);
 	if (n == -EMSGSIZE)
 		return cli_fail(cli, CLI_LOCAL,
-				"'%s' is larger than the %zu KiB allowed",
-				file, ret->max / 1024);
+				"'%s' is larger than the %zu KiB allowed", file,
+				ret->max / 1024);
 	if (n < 0)
 		return cli_fail(cli, CLI_LOCAL, "Cannot read '%s': %s", file,
 				strerror((int)-n));

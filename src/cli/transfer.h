@@ -17,7 +17,7 @@ struct json_object;
  * @ret_answer:	The object made, to be released with json_free()
  */
 int transfer_upload(struct cli *cli, const char *path, const char *file,
-		 const char *purpose, struct json_object **ret_answer);
+		    const char *purpose, struct json_object **ret_answer);
 
 /**
  * transfer_save() - Fetch a content into a directory of this machine
@@ -28,7 +28,7 @@ int transfer_upload(struct cli *cli, const char *path, const char *file,
  * @ret_name:	The name it got below @directory: a new string; may be NULL
  */
 int transfer_save(struct cli *cli, const char *path, const char *directory,
-	       const char *name, bool overwrite, char **ret_name);
+		  const char *name, bool overwrite, char **ret_name);
 
 /** transfer_copy() - Fetch a content into a descriptor */
 int transfer_copy(struct cli *cli, const char *path, int fd, const char *what);

@@ -28,8 +28,7 @@ bool view_bool(const struct json_object *object, const char *key)
 	struct value {
 		bool yes;
 	} value = { false };
-	const struct json_field field =
-		JSON_BOOL_FIELD(key, struct value, yes);
+	const struct json_field field = JSON_BOOL_FIELD(key, struct value, yes);
 
 	return json_read_fields(object, NULL, &field, 1, JSON_UNKNOWN_IGNORED,
 				&value, NULL) >= 0 &&

@@ -21,7 +21,7 @@ struct view_container {
 	const char *status;
 	const char *memory_limit;
 	int64_t created_at;
-	const char *tenant;	/* admin calls only, like vm */
+	const char *tenant; /* admin calls only, like vm */
 	const char *vm;
 	const char *state;
 	const char *pool;
@@ -35,8 +35,8 @@ struct view_container {
 /** struct view_file - An uploaded file, or a file of a container */
 struct view_file {
 	const char *id;
-	const char *name;	/* filename, or path below /mnt/data/ */
-	const char *source;	/* "user", "assistant"; purpose of an upload */
+	const char *name;   /* filename, or path below /mnt/data/ */
+	const char *source; /* "user", "assistant"; purpose of an upload */
 	int64_t bytes;
 	int64_t created_at;
 };
@@ -51,8 +51,8 @@ struct view_execution {
 	bool state_lost;
 	int64_t omitted_bytes;
 	int64_t total_bytes;
-	const struct json_object *artifacts;	/* array of view_file */
-	const struct json_object *skipped;	/* array of view_skipped */
+	const struct json_object *artifacts; /* array of view_file */
+	const struct json_object *skipped;   /* array of view_skipped */
 };
 
 struct view_skipped {
@@ -64,7 +64,7 @@ struct view_key {
 	const char *id;
 	const char *tenant;
 	const char *name;
-	const char *key;	/* only when it was just made */
+	const char *key; /* only when it was just made */
 	int64_t created_at;
 	int64_t expires_at;
 };

@@ -50,8 +50,8 @@ static bool key_is_good(struct daemon *d)
 	if (fs_read_file(d->dir_fd, KEY_FILE, &text) < 0)
 		return false;
 	length = strcspn(buf_str(&text), "\n");
-	good = core_authenticate(d->core, buf_str(&text), length, &who,
-				 NULL) >= 0;
+	good = core_authenticate(d->core, buf_str(&text), length, &who, NULL) >=
+	       0;
 	if (text.data)
 		explicit_bzero(text.data, text.length);
 	return good;

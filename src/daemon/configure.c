@@ -68,7 +68,8 @@ static int check_dev_only(struct daemon *d, struct error *err)
 		if (settings_is_set(d->settings, "test", dev_only[i]))
 			return error_set(err, ERR_BAD_REQUEST,
 					 "Setting test.%s is for development "
-					 "mode only (--dev)", dev_only[i]);
+					 "mode only (--dev)",
+					 dev_only[i]);
 	return 0;
 }
 
@@ -78,7 +79,7 @@ static int log_priority(const char *level)
 		const char *name;
 		int priority;
 	} levels[] = {
-		{ "error", LOG_ERR },	  { "warning", LOG_WARNING },
+		{ "error", LOG_ERR },     { "warning", LOG_WARNING },
 		{ "notice", LOG_NOTICE }, { "info", LOG_INFO },
 		{ "debug", LOG_DEBUG },
 	};
@@ -109,8 +110,8 @@ int configure_settings(struct daemon *d, struct error *err)
 		r = check_dev_only(d, err);
 	if (r < 0)
 		return r;
-	log_set_level(log_priority(
-		settings_string(d->settings, "log", "level")));
+	log_set_level(
+		log_priority(settings_string(d->settings, "log", "level")));
 	return 0;
 }
 
@@ -186,8 +187,7 @@ int configure_lock(struct daemon *d, struct error *err)
 	d->dir_fd = open(d->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->dir_fd < 0)
 		return error_set_errno(err, -errno,
-				       "Cannot use the directory '%s'",
-				       d->dir);
+				       "Cannot use the directory '%s'", d->dir);
 	d->lock = fs_lock(d->dir_fd, LOCK_FILE, &holder);
 	if (d->lock == -EBUSY)
 		return error_set(err, ERR_CONFLICT,
@@ -195,8 +195,7 @@ int configure_lock(struct daemon *d, struct error *err)
 				 "it first, or choose another directory",
 				 (int)holder, d->dir);
 	if (d->lock < 0)
-		return error_set_errno(err, d->lock,
-				       "Cannot lock '%s/" LOCK_FILE "'",
-				       d->dir);
+		return error_set_errno(
+			err, d->lock, "Cannot lock '%s/" LOCK_FILE "'", d->dir);
 	return 0;
 }

@@ -49,8 +49,8 @@ static int open_store(struct daemon *d, struct error *err)
 	const struct blobs_config blobs_config = {
 		.event = d->event,
 		.dir = blobs,
-		.free_floor_bytes = settings_bytes(d->settings, "host",
-						   "disk_reserve"),
+		.free_floor_bytes =
+			settings_bytes(d->settings, "host", "disk_reserve"),
 	};
 	struct store_config store_config = {
 		.event = d->event,

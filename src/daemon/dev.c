@@ -13,9 +13,9 @@
 #include "base/fs.h"
 #include "daemon/dev.h"
 
-#define USER_ADD                                                               \
-	"run contrib/install-deps, or useradd --system --user-group "          \
-	"--groups kvm --no-create-home --home-dir /var/lib/cupola "            \
+#define USER_ADD                                                      \
+	"run contrib/install-deps, or useradd --system --user-group " \
+	"--groups kvm --no-create-home --home-dir /var/lib/cupola "   \
 	"--shell /usr/sbin/nologin " DEV_USER
 
 enum { GROUPS_MAX = 64 };
@@ -36,7 +36,7 @@ static const struct passwd *find_user(struct error *err)
 static bool is_ours(const char *name)
 {
 	static const char *const names[] = {
-		".",	"..",	  ".cache",	 "blobs", "cupola.sock",
+		".",      "..",      ".cache",     "blobs", "cupola.sock",
 		"images", "libvirt", "lost+found", "vm",
 	};
 	size_t i;

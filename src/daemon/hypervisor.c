@@ -222,11 +222,9 @@ static int start_service(struct daemon *d, struct error *err)
 	if (r >= 0)
 		r = connect_service(d);
 	if (r < 0)
-		return error_set_errno(err, r,
-				       "Cannot reach cupola-vmd at '%s'",
-				       settings_string(d->settings,
-						       "hypervisor",
-						       "socket"));
+		return error_set_errno(
+			err, r, "Cannot reach cupola-vmd at '%s'",
+			settings_string(d->settings, "hypervisor", "socket"));
 	return 0;
 }
 

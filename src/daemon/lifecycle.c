@@ -34,8 +34,8 @@ static void maybe_ready(struct daemon *d)
 		return;
 	d->phase = DAEMON_RUNNING;
 	(void)sd_notify(0, "READY=1");
-	log_info(NULL, "Ready at %s", api_url(d->api) ? api_url(d->api) :
-							"its Unix socket");
+	log_info(NULL, "Ready at %s",
+		 api_url(d->api) ? api_url(d->api) : "its Unix socket");
 }
 
 static void on_core_ready(void *userdata)
@@ -122,7 +122,10 @@ static void end_loop(struct daemon *d)
 }
 
 static void (*const steps[])(struct daemon *d) = {
-	stop_core, drain_clients, end_vmd, end_loop,
+	stop_core,
+	drain_clients,
+	end_vmd,
+	end_loop,
 };
 
 enum { STEP_COUNT = sizeof(steps) / sizeof(steps[0]) };
@@ -189,8 +192,7 @@ static int on_hand_over_signal(sd_event_source *source,
 }
 
 static int on_reload_signal(sd_event_source *source,
-			    const struct signalfd_siginfo *info,
-			    void *userdata)
+			    const struct signalfd_siginfo *info, void *userdata)
 {
 	(void)source;
 	(void)info;

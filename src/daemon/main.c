@@ -55,5 +55,6 @@ int main(int argc, char **argv)
 	/* One sentence, and nothing behind it, whoever reads it. */
 	if (error_is_set(&d.failure))
 		log_error(NULL, 0, "%s", d.failure.message);
-	return r == 0 && !error_is_set(&d.failure) ? EXIT_SUCCESS : EXIT_FAILURE;
+	return r == 0 && !error_is_set(&d.failure) ? EXIT_SUCCESS :
+						     EXIT_FAILURE;
 }

@@ -45,8 +45,7 @@ static int take_help(struct options *o, const char *value, struct error *err)
 	return 0;
 }
 
-static int take_version(struct options *o, const char *value,
-			struct error *err)
+static int take_version(struct options *o, const char *value, struct error *err)
 {
 	(void)value;
 	(void)err;
@@ -56,7 +55,7 @@ static int take_version(struct options *o, const char *value,
 
 static const struct {
 	const char *name;
-	const char *value;	/* what the help calls it, or NULL */
+	const char *value; /* what the help calls it, or NULL */
 	const char *help;
 	int (*take)(struct options *o, const char *value, struct error *err);
 } table[] = {
@@ -95,7 +94,7 @@ int options_parse(int argc, char **argv, struct options *ret_options,
 
 	*ret_options = (struct options){ .dev = NULL };
 	fill_longs(longs);
-	optind = 0;		/* glibc: begin anew */
+	optind = 0; /* glibc: begin anew */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":", longs, NULL)) != -1) {
 		if (c < 256)

@@ -24,14 +24,14 @@
 struct vmd_process {
 	struct vmd_process_config config;
 	char **arguments;
-	pid_t pid;		/* 0: none */
+	pid_t pid; /* 0: none */
 	int pidfd;
 	sd_event_source *exited;
 	struct timer *again;
 	usec_t pause;
 	usec_t started;
 	bool stopping;
-	sd_event_source *stopped;	/* tells that there is none to wait for */
+	sd_event_source *stopped; /* tells that there is none to wait for */
 	void (*gone)(void *userdata);
 	void *gone_userdata;
 };
@@ -48,8 +48,7 @@ static int open_beside(const char *name)
 		return -ENAMETOOLONG;
 	path[n] = '\0';
 	slash = strrchr(path, '/');
-	if (!slash ||
-	    (size_t)(slash - path) + 1 + strlen(name) >= sizeof(path))
+	if (!slash || (size_t)(slash - path) + 1 + strlen(name) >= sizeof(path))
 		return -ENAMETOOLONG;
 	strcpy(slash + 1, name);
 	n = open(path, O_PATH | O_CLOEXEC);
@@ -258,8 +257,7 @@ void vmd_process_stop(struct vmd_process *p, void (*gone)(void *userdata),
 		return;
 	if (event_add_defer(p->config.event, on_nothing_left, p,
 			    "no cupola-vmd left", &p->stopped) >= 0)
-		(void)sd_event_source_set_enabled(p->stopped,
-						  SD_EVENT_ONESHOT);
+		(void)sd_event_source_set_enabled(p->stopped, SD_EVENT_ONESHOT);
 	else
 		gone(userdata);
 }

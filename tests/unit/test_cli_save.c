@@ -87,16 +87,19 @@ static void names_are_cleaned(void **state)
 		{ "-rf", "_rf" },
 		{ "a\nb\x1b[2Jc", "a_b_[2Jc" },
 		{ "..\\..\\x", "_._.._x" },
-		{ "Gr\xc3\xb6\xc3\x9f" "e.csv", "Gr\xc3\xb6\xc3\x9f" "e.csv" },
+		{ "Gr\xc3\xb6\xc3\x9f"
+		  "e.csv",
+		  "Gr\xc3\xb6\xc3\x9f"
+		  "e.csv" },
 	};
 	char clean[SAVE_PATH_MAX];
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(save_path_clean(cases[i].path, clean,
-						 sizeof(clean)),
-				 0);
+		assert_int_equal(
+			save_path_clean(cases[i].path, clean, sizeof(clean)),
+			0);
 		assert_string_equal(clean, cases[i].clean);
 	}
 }
@@ -110,8 +113,7 @@ static void what_has_no_name_is_refused(void **state)
 	assert_int_equal(save_path_clean("", clean, sizeof(clean)), -EINVAL);
 	assert_int_equal(save_path_clean("/mnt/data/", clean, sizeof(clean)),
 			 -EINVAL);
-	assert_int_equal(save_path_clean("///", clean, sizeof(clean)),
-			 -EINVAL);
+	assert_int_equal(save_path_clean("///", clean, sizeof(clean)), -EINVAL);
 	for (i = 0; i <= SAVE_DEPTH_MAX; i++)
 		strcat(deep, "d/");
 	assert_int_equal(save_path_clean(deep, clean, sizeof(clean)),

@@ -7,7 +7,7 @@
 
 struct fixture {
 	struct sse *sse;
-	struct buf seen;	/* "type|data|id\n" for each event */
+	struct buf seen; /* "type|data|id\n" for each event */
 	int answer;
 };
 
@@ -77,8 +77,7 @@ static void bytes_may_come_one_by_one(void **state)
 
 	for (i = 0; i < strlen(text); i++)
 		assert_int_equal(sse_feed(fx->sse, text + i, 1), 0);
-	assert_string_equal(buf_str(&fx->seen),
-			    "b|one\ntwo|9\nmessage||9\n");
+	assert_string_equal(buf_str(&fx->seen), "b|one\ntwo|9\nmessage||9\n");
 }
 
 static void comments_and_unknown_fields_are_passed_over(void **state)

@@ -24,7 +24,8 @@ static char *written(void (*write)(FILE *to, void *userdata), void *userdata)
 
 static void controls_are_made_visible(void **state)
 {
-	_cleanup_free_ char *text = text_escape("a\x1b[31m\n\x7f\xc2\x9b\xc3\xa9");
+	_cleanup_free_ char *text =
+		text_escape("a\x1b[31m\n\x7f\xc2\x9b\xc3\xa9");
 
 	(void)state;
 	assert_string_equal(text, "a\\x1b[31m\\x0a\\x7f\\xc2\\x9b\xc3\xa9");
@@ -52,9 +53,8 @@ static void a_terminal_gets_colours_and_nothing_worse(void **state)
 	_cleanup_free_ char *file = written(write_to_file, text);
 
 	(void)state;
-	assert_string_equal(terminal,
-			    "\x1b[1;31mred\x1b[0m\r\n\tx"
-			    "\\x1b]0;title\\x07\\x1b[2J\\x1b[3");
+	assert_string_equal(terminal, "\x1b[1;31mred\x1b[0m\r\n\tx"
+				      "\\x1b]0;title\\x07\\x1b[2J\\x1b[3");
 	assert_string_equal(file, text);
 }
 
@@ -87,11 +87,13 @@ static void print_table(FILE *to, void *userdata)
 static void columns_line_up_whatever_is_in_them(void **state)
 {
 	static const struct table_column columns[] = {
-		{ "NAME", false }, { "SIZE", true }, { "NOTE", false },
+		{ "NAME", false },
+		{ "SIZE", true },
+		{ "NOTE", false },
 	};
 	static const char *const rows[][3] = {
-		{ "\xe6\x97\xa5\xe6\x9c\xac", "1", "wide" },	/* 4 columns */
-		{ "e\xcc\x81t\xc3\xa9", "1000", "" },		/* 3 columns */
+		{ "\xe6\x97\xa5\xe6\x9c\xac", "1", "wide" }, /* 4 columns */
+		{ "e\xcc\x81t\xc3\xa9", "1000", "" },        /* 3 columns */
 		{ "a\nb", NULL, "x" },
 	};
 	_cleanup_(table_freep) struct table *t = table_new(columns, 3);
@@ -102,11 +104,10 @@ static void columns_line_up_whatever_is_in_them(void **state)
 	for (i = 0; i < 3; i++)
 		assert_int_equal(table_add(t, rows[i]), 0);
 	text = written(print_table, t);
-	assert_string_equal(text,
-			    "NAME    SIZE  NOTE\n"
-			    "\xe6\x97\xa5\xe6\x9c\xac       1  wide\n"
-			    "e\xcc\x81t\xc3\xa9     1000  -\n"
-			    "a\\x0ab     -  x\n");
+	assert_string_equal(text, "NAME    SIZE  NOTE\n"
+				  "\xe6\x97\xa5\xe6\x9c\xac       1  wide\n"
+				  "e\xcc\x81t\xc3\xa9     1000  -\n"
+				  "a\\x0ab     -  x\n");
 }
 
 static void many_rows_are_kept(void **state)
@@ -126,10 +127,17 @@ static void many_rows_are_kept(void **state)
 
 static void options_stand_where_they_like(void **state)
 {
-	char *argv[] = { (char *)"exec", (char *)"cntr_1",
-			 (char *)"--json", (char *)"-t", (char *)"2.5",
-			 (char *)"--file=a", (char *)"--file", (char *)"b",
-			 (char *)"--", (char *)"-x", NULL };
+	char *argv[] = { (char *)"exec",
+			 (char *)"cntr_1",
+			 (char *)"--json",
+			 (char *)"-t",
+			 (char *)"2.5",
+			 (char *)"--file=a",
+			 (char *)"--file",
+			 (char *)"b",
+			 (char *)"--",
+			 (char *)"-x",
+			 NULL };
 	struct cli cli = { .command = "exec" };
 	struct args_list files = { .count = 0 };
 	double seconds = 0;
@@ -169,9 +177,9 @@ static void bad_options_are_named(void **state)
 		struct cli cli = { .command = lines[i][0] };
 
 		/* Found before anything is asked of a daemon. */
-		assert_int_equal(cli_command_find(lines[i][0])->run(&cli, 2,
-								    argv),
-				 -CLI_USAGE);
+		assert_int_equal(
+			cli_command_find(lines[i][0])->run(&cli, 2, argv),
+			-CLI_USAGE);
 		assert_non_null(strstr(cli.message, lines[i][2]));
 	}
 }

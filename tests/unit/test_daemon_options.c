@@ -21,9 +21,14 @@ static int parse(struct options *o, struct error *err, const char *first,
 
 static void options_are_read_in_order(void **state)
 {
-	char *argv[] = { (char *)"cupolad", (char *)"--dev", (char *)"/d",
-			 (char *)"--set=a.b=1", (char *)"--set",
-			 (char *)"c.d=2", (char *)"--check-config", NULL };
+	char *argv[] = { (char *)"cupolad",
+			 (char *)"--dev",
+			 (char *)"/d",
+			 (char *)"--set=a.b=1",
+			 (char *)"--set",
+			 (char *)"c.d=2",
+			 (char *)"--check-config",
+			 NULL };
 	struct error err = ERROR_INIT;
 	struct options o;
 

@@ -17,14 +17,17 @@
  */
 
 static const char *const shell[] = {
-	"cupola-vmd", "-c", "echo $$ >&3; read line <&3; exit 0", NULL,
+	"cupola-vmd",
+	"-c",
+	"echo $$ >&3; read line <&3; exit 0",
+	NULL,
 };
 
 struct fixture {
 	sd_event *event;
 	struct clock *clock;
 	int binary;
-	int socket;		/* our end of the latest start */
+	int socket; /* our end of the latest start */
 	unsigned starts;
 	bool gone;
 	struct vmd_process *process;
@@ -57,9 +60,8 @@ static int setup(void **state)
 	};
 
 	fx->socket = -1;
-	assert_int_equal(clock_new_manual(USEC_PER_HOUR, USEC_PER_DAY,
-					  &fx->clock),
-			 0);
+	assert_int_equal(
+		clock_new_manual(USEC_PER_HOUR, USEC_PER_DAY, &fx->clock), 0);
 	assert_true(sd_event_new(&fx->event) >= 0);
 	fx->binary = open("/bin/sh", O_PATH | O_CLOEXEC);
 	assert_true(fx->binary >= 0);
