@@ -174,7 +174,8 @@ static const struct row_field idempotency_fields[] = {
 	}
 
 static const struct row_type types[] = {
-	[ROW_TENANT] = TYPE("tenants", store_tenant, tenant_fields, ROW_NO_BLOB),
+	[ROW_TENANT] =
+		TYPE("tenants", store_tenant, tenant_fields, ROW_NO_BLOB),
 	[ROW_KEY] = TYPE("keys", store_key, key_fields, ROW_NO_BLOB),
 	[ROW_FILE] = TYPE("files", store_file, file_fields,
 			  offsetof(struct store_file, sha256)),

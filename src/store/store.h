@@ -96,6 +96,9 @@ const char *store_installation_id(struct store *store);
  *
  * A put adds a row or, when its id exists, updates the fields that are not
  * fixed. Rows are copied.
+ *
+ * Return: a batch, or NULL if there is no memory. NULL stands for a batch that
+ * has failed with -ENOMEM and may be used as one
  */
 struct store_batch *store_batch_new(struct store *store);
 
@@ -327,7 +330,8 @@ int store_cfile_list(struct store *store, const char *tenant,
 		     store_cfile_fn *each, void *userdata, bool *ret_more);
 
 int store_execution_list(struct store *store, const char *tenant,
-			 const char *container_id, const struct store_page *page,
+			 const char *container_id,
+			 const struct store_page *page,
 			 store_execution_fn *each, void *userdata,
 			 bool *ret_more);
 

@@ -63,7 +63,7 @@ void store_batch_end(struct store_batch *batch)
 /* Where it failed does not matter: the batch as a whole cannot be carried out. */
 static int batch_fail(struct store_batch *batch, int r)
 {
-	if (batch->failed == 0)
+	if (batch && batch->failed == 0)
 		batch->failed = r;
 	return r;
 }
@@ -80,6 +80,8 @@ static int op_new(struct store_batch *batch, enum op_kind kind, size_t extra,
 {
 	struct op *op;
 
+	if (!batch)
+		return -ENOMEM;
 	if (batch->failed < 0)
 		return batch->failed;
 	if (batch->count == STORE_BATCH_MAX)
@@ -169,7 +171,8 @@ int store_batch_put_key(struct store_batch *batch, const struct store_key *row)
 	return batch_put(batch, ROW_KEY, row, NULL);
 }
 
-int store_batch_put_file(struct store_batch *batch, const struct store_file *row)
+int store_batch_put_file(struct store_batch *batch,
+			 const struct store_file *row)
 {
 	return batch_put(batch, ROW_FILE, row, NULL);
 }
@@ -221,6 +224,9 @@ static int batch_add_id(struct store_batch *batch, enum op_kind kind,
 	r = op_new(batch, kind, 0, &op);
 	if (r < 0)
 		return r;
+	/* VMs have no content. */
+	batch->deletes |= kind == OP_ERASE_CONTAINER ||
+			  (kind == OP_DELETE && type != ROW_VM);
 	op->type = type;
 	op->value = value;
 	memcpy(op->id, id, strlen(id) + 1);
@@ -236,13 +242,11 @@ int store_batch_touch_key(struct store_batch *batch, const char *id,
 
 int store_batch_delete_file(struct store_batch *batch, const char *id)
 {
-	batch->deletes = true;
 	return batch_add_id(batch, OP_DELETE, ROW_FILE, id, 0);
 }
 
 int store_batch_delete_cfile(struct store_batch *batch, const char *id)
 {
-	batch->deletes = true;
 	return batch_add_id(batch, OP_DELETE, ROW_CFILE, id, 0);
 }
 
@@ -253,7 +257,6 @@ int store_batch_delete_vm(struct store_batch *batch, const char *id)
 
 int store_batch_erase_container(struct store_batch *batch, const char *id)
 {
-	batch->deletes = true;
 	return batch_add_id(batch, OP_ERASE_CONTAINER, ROW_CONTAINER, id, 0);
 }
 

@@ -71,6 +71,8 @@ static void group_next(struct store *store)
 int store_commit(struct store *store, struct store_batch *batch,
 		 store_done_fn *done, void *userdata)
 {
+	if (!batch)
+		return -ENOMEM;
 	if (batch->failed < 0)
 		return batch->failed;
 	if (store->waiting == STORE_WAITING_MAX)

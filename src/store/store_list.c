@@ -313,7 +313,8 @@ int store_cfile_list(struct store *store, const char *tenant,
 }
 
 int store_execution_list(struct store *store, const char *tenant,
-			 const char *container_id, const struct store_page *page,
+			 const char *container_id,
+			 const struct store_page *page,
 			 store_execution_fn *each, void *userdata,
 			 bool *ret_more)
 {

@@ -28,10 +28,11 @@ static const struct {
 	[READ_ANSWER] = { ROW_IDEMPOTENCY, "tenant = ?1 AND key = ?2" },
 };
 
-static const char totals_sql[] = "SELECT files, file_bytes, cfiles, cfile_bytes,"
-				 " (SELECT count(*) FROM containers"
-				 " WHERE tenant = ?1 AND ended_usec = 0)"
-				 " FROM tenants WHERE id = ?1";
+static const char totals_sql[] =
+	"SELECT files, file_bytes, cfiles, cfile_bytes,"
+	" (SELECT count(*) FROM containers"
+	" WHERE tenant = ?1 AND ended_usec = 0)"
+	" FROM tenants WHERE id = ?1";
 
 /* The others, which are read by hand. */
 static const char *const values[READ_COUNT] = {

@@ -60,9 +60,10 @@ static const char *const statements[] = {
 	[WRITE_ERASE_EXECUTIONS] = "DELETE FROM executions"
 				   " WHERE container_id = ?1",
 	[WRITE_ERASE_MARK] = "UPDATE containers SET deleted = 1 WHERE id = ?1",
-	[WRITE_SWEEP_FILES] = "DELETE FROM files WHERE seq IN"
-			      " (SELECT seq FROM files WHERE expires_usec > 0"
-			      " AND expires_usec <= ?1 LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_FILES] =
+		"DELETE FROM files WHERE seq IN"
+		" (SELECT seq FROM files WHERE expires_usec > 0"
+		" AND expires_usec <= ?1 LIMIT " STRING(BOUND) ")",
 	[WRITE_SWEEP_CFILES] = "DELETE FROM cfiles WHERE seq IN"
 			       " (SELECT f.seq FROM containers c"
 			       " CROSS JOIN cfiles f ON f.container_id = c.id"
@@ -149,7 +150,8 @@ int writer_open(const char *path, struct blobs *blobs, struct writer **ret,
 	int r;
 
 	if (!w)
-		return error_set_errno(err, -ENOMEM, "Cannot open the database");
+		return error_set_errno(err, -ENOMEM,
+				       "Cannot open the database");
 	w->blobs = blobs;
 	r = db_open(path, false, &w->db);
 	if (r < 0)
@@ -271,7 +273,8 @@ static int insert_row(struct writer *w, const struct op *op)
 		return db_errno(w->db, rc);
 	r = db_run(statement);
 	/* The one insert whose conflict is told by doing nothing. */
-	if (r >= 0 && op->type == ROW_IDEMPOTENCY && sqlite3_changes(w->db) == 0)
+	if (r >= 0 && op->type == ROW_IDEMPOTENCY &&
+	    sqlite3_changes(w->db) == 0)
 		return -EEXIST;
 	return r;
 }

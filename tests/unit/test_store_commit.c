@@ -122,7 +122,8 @@ static void a_transaction_that_fails_is_told_to_all_in_it(void **state)
 	struct store_container row = container_row("cntr_1", "t1");
 
 	assert_int_equal(
-		setenv("CUPOLA_FAILPOINT", "store-before-commit:error=5", 1), 0);
+		setenv("CUPOLA_FAILPOINT", "store-before-commit:error=5", 1),
+		0);
 	(void)store_batch_put_container(batch, &row);
 	assert_int_equal(fixture_commit(fx, batch), -EIO);
 	assert_int_equal(unsetenv("CUPOLA_FAILPOINT"), 0);
@@ -168,6 +169,20 @@ static void a_batch_has_a_bound(void **state)
 	assert_int_equal(store_batch_delete_vm(batch, "vm_1"), -E2BIG);
 	assert_int_equal(store_commit(fx->store, batch, NULL, NULL), -E2BIG);
 	store_batch_free(batch);
+}
+
+static void a_batch_that_there_was_no_memory_for_fails_in_the_end(void **state)
+{
+	const struct store_container row = container_row("cntr_1", "t1");
+	struct fixture *fx = *state;
+
+	assert_int_equal(store_batch_put_container(NULL, &row), -ENOMEM);
+	assert_int_equal(store_batch_delete_file(NULL, "file-1"), -ENOMEM);
+	assert_int_equal(
+		store_batch_set_counter(NULL, STORE_COUNTER_NEXT_CID, 1),
+		-ENOMEM);
+	assert_int_equal(store_commit(fx->store, NULL, NULL, NULL), -ENOMEM);
+	store_batch_free(NULL);
 }
 
 static void what_was_committed_is_there_after_flush(void **state)
@@ -306,6 +321,7 @@ int main(void)
 		TEST(a_transaction_that_fails_is_told_to_all_in_it),
 		TEST(too_many_waiting_batches_are_refused),
 		TEST(a_batch_has_a_bound),
+		TEST(a_batch_that_there_was_no_memory_for_fails_in_the_end),
 		TEST(what_was_committed_is_there_after_flush),
 		FULL_TEST(a_full_disk_fails_a_batch_and_the_next_works),
 		FULL_TEST(a_full_disk_fails_a_blob_and_leaves_nothing),
