@@ -63,16 +63,17 @@ static int set_clock(uint64_t wall_usec)
 
 static int add_entropy(const uint8_t bytes[static WIRE_ENTROPY_SIZE])
 {
-	struct {
+	/* A header, and the bytes right behind it. */
+	union {
 		struct rand_pool_info info;
-		uint8_t bytes[WIRE_ENTROPY_SIZE];
+		uint8_t room[sizeof(struct rand_pool_info) + WIRE_ENTROPY_SIZE];
 	} pool = { .info = { .entropy_count = 8 * WIRE_ENTROPY_SIZE,
 			     .buf_size = WIRE_ENTROPY_SIZE } };
 	int fd = open("/dev/random", O_RDWR | O_CLOEXEC), r = 0;
 
 	if (fd < 0)
 		return -errno;
-	memcpy(pool.bytes, bytes, sizeof(pool.bytes));
+	memcpy(pool.room + sizeof(pool.info), bytes, WIRE_ENTROPY_SIZE);
 	if (ioctl(fd, RNDADDENTROPY, &pool) < 0 ||
 	    ioctl(fd, RNDRESEEDCRNG) < 0)
 		r = -errno;

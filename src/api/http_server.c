@@ -230,6 +230,7 @@ static size_t on_unescape(void *userdata, struct MHD_Connection *mhd, char *s)
 	return strlen(s);
 }
 
+__attribute__((format(printf, 2, 0)))
 static void on_log(void *userdata, const char *fmt, va_list ap)
 {
 	char text[256];

@@ -30,7 +30,7 @@ static int fixture_begin(void **state)
 {
 	static struct fixture fx;
 
-	fx = (struct fixture){ NULL };
+	fx = (struct fixture){ .event = NULL };
 	assert_true(sd_event_new(&fx.event) >= 0);
 	assert_int_equal(clock_new_manual(1000, 5000, &fx.clock), 0);
 	assert_int_equal(timer_new(fx.event, fx.clock, "test", on_deadline, &fx,
