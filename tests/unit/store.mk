@@ -2,7 +2,7 @@
 
 store_test_cppflags = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 store_test_libs = libstore-failing.a $(store_outside_libs) $(CMOCKA_LIBS)
-store_fixture = %reldir%/store_fixture.c %reldir%/store_fixture.h
+store_fixture = %reldir%/store_fixture.c %reldir%/store_fixture.h %reldir%/test.h
 
 unit_tests += \
 	%reldir%/test_blob \
@@ -11,6 +11,7 @@ unit_tests += \
 	%reldir%/test_store_commit \
 	%reldir%/test_store_crash \
 	%reldir%/test_store_list \
+	%reldir%/test_store_memory \
 	%reldir%/test_store_schema \
 	%reldir%/test_store_speed \
 	%reldir%/test_store_sweep
@@ -35,6 +36,12 @@ tests_unit_test_store_list_SOURCES = %reldir%/test_store_list.c $(store_fixture)
 tests_unit_test_store_list_CPPFLAGS = $(store_test_cppflags)
 tests_unit_test_store_list_LDADD = $(store_test_libs)
 
+tests_unit_test_store_memory_SOURCES = %reldir%/test_store_memory.c $(store_fixture)
+tests_unit_test_store_memory_CPPFLAGS = $(store_test_cppflags)
+tests_unit_test_store_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_test_store_memory_LDADD = $(store_test_libs)
+
 tests_unit_test_store_schema_SOURCES = %reldir%/test_store_schema.c $(store_fixture)
 tests_unit_test_store_schema_CPPFLAGS = $(store_test_cppflags)
 tests_unit_test_store_schema_LDADD = $(store_test_libs)
@@ -47,7 +54,7 @@ tests_unit_test_store_sweep_SOURCES = %reldir%/test_store_sweep.c $(store_fixtur
 tests_unit_test_store_sweep_CPPFLAGS = $(store_test_cppflags)
 tests_unit_test_store_sweep_LDADD = $(store_test_libs)
 
-tests_unit_test_media_type_SOURCES = %reldir%/test_media_type.c
+tests_unit_test_media_type_SOURCES = %reldir%/test_media_type.c %reldir%/test.h
 tests_unit_test_media_type_LDADD = $(store_test_libs)
 
 EXTRA_DIST += %reldir%/data/store-v1.sql

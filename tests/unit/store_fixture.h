@@ -3,13 +3,8 @@
 
 /* A store in a directory of its own, and calls that wait for their answer. */
 
-/* cmocka.h needs these before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test.h"
 
-#include <cmocka.h>
 #include <systemd/sd-event.h>
 
 #include "store/store.h"

@@ -475,5 +475,5 @@ int main(void)
 		TEST(the_type_is_told_from_name_and_content),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

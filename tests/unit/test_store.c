@@ -223,8 +223,9 @@ static void an_execution_gives_its_record_back(void **state)
 	(void)store_batch_put_container(batch, &container);
 	(void)store_batch_put_execution(batch, &row, NULL);
 	assert_int_equal(fixture_commit(fx, batch), 0);
-	assert_int_equal(store_execution_record(fx->store, "exec_1", &buf, &got),
-			 -ENOENT);
+	assert_int_equal(
+		store_execution_record(fx->store, "exec_1", &buf, &got),
+		-ENOENT);
 
 	batch = store_batch_new(fx->store);
 	COPY(row.status, "ok");
@@ -396,13 +397,15 @@ static void a_counter_never_runs_backwards(void **state)
 	uint64_t value = 7;
 
 	assert_int_equal(
-		store_counter_get(fx->store, STORE_COUNTER_NEXT_CID, &value), 0);
+		store_counter_get(fx->store, STORE_COUNTER_NEXT_CID, &value),
+		0);
 	assert_int_equal(value, 0);
 	(void)store_batch_set_counter(batch, STORE_COUNTER_NEXT_CID, 65540);
 	(void)store_batch_set_counter(batch, STORE_COUNTER_NEXT_CID, 65538);
 	assert_int_equal(fixture_commit(fx, batch), 0);
 	assert_int_equal(
-		store_counter_get(fx->store, STORE_COUNTER_NEXT_CID, &value), 0);
+		store_counter_get(fx->store, STORE_COUNTER_NEXT_CID, &value),
+		0);
 	assert_int_equal(value, 65540);
 }
 
@@ -513,5 +516,5 @@ int main(void)
 		TEST(the_database_is_for_its_owner_only),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

@@ -327,5 +327,5 @@ int main(void)
 		FULL_TEST(a_full_disk_fails_a_blob_and_leaves_nothing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

@@ -190,5 +190,5 @@ int main(void)
 		TEST(what_was_announced_is_there_whenever_it_is_killed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

@@ -200,7 +200,8 @@ static void the_operator_sees_containers_of_all(void **state)
 static void what_was_not_over_is_found_at_the_start(void **state)
 {
 	struct fixture *fx = *state;
-	struct store_execution running = execution_row("exec_1", "cntr_2", "t1");
+	struct store_execution running =
+		execution_row("exec_1", "cntr_2", "t1");
 	struct store_execution over = execution_row("exec_2", "cntr_2", "t1");
 	struct seen containers = { .count = 0 }, executions = { .count = 0 };
 	struct store_batch *batch;
@@ -322,5 +323,5 @@ int main(void)
 		TEST(every_page_is_read_along_an_index),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

@@ -127,11 +127,9 @@ static void a_file_that_is_no_database_is_refused(void **state)
 
 static void read_version_1(struct buf *sql)
 {
-	const char *top = getenv("abs_top_srcdir");
 	char path[512];
 
-	(void)snprintf(path, sizeof(path), "%s/tests/unit/data/store-v1.sql",
-		       top ? top : ".");
+	test_source_path("tests/unit/data/store-v1.sql", path, sizeof(path));
 	assert_int_equal(fs_read_file(AT_FDCWD, path, sql), 0);
 }
 
@@ -204,5 +202,5 @@ int main(void)
 		TEST(both_ways_lead_to_the_same_tables),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

@@ -50,7 +50,8 @@ static void fill(struct fixture *fx)
 			(void)store_batch_put_container(batch, &container);
 		}
 		if (i % 1000 == 999 || i == FILES - 1)
-			assert_int_equal(fixture_commit(fx, take_ptr(batch)), 0);
+			assert_int_equal(fixture_commit(fx, take_ptr(batch)),
+					 0);
 	}
 }
 
@@ -230,5 +231,5 @@ int main(void)
 			fixture_teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }

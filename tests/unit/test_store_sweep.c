@@ -76,7 +76,8 @@ static void put_containers(struct fixture *fx)
 	(void)store_batch_put_cfile(batch, &cfile);
 	row = container_row("cntr_live", "t1");
 	execution = execution_row("exec_live", "cntr_live", "t1");
-	cfile = cfile_row("cfile_live", "cntr_live", "t1", "/mnt/data/a", &blob);
+	cfile = cfile_row("cfile_live", "cntr_live", "t1", "/mnt/data/a",
+			  &blob);
 	(void)store_batch_put_container(batch, &row);
 	(void)store_batch_put_execution(batch, &execution, &record);
 	(void)store_batch_put_cfile(batch, &cfile);
@@ -192,5 +193,5 @@ int main(void)
 		TEST(one_sweep_at_a_time),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(tests);
 }
