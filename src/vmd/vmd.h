@@ -32,7 +32,7 @@ struct vmd_client;
  * struct vmd_handlers - What the owner of a client wants to hear
  * @ready:	vmd said HELLO: it can be asked. Again after each attach
  * @changed:	The pool table is another one; called before the callback of
- *		the vmd_client_reload() that caused it. May be NULL
+ *		the reload or probe that caused it. May be NULL
  * @progress:	What a starting vmd is doing, in words. May be NULL
  * @vm_gone:	A VM's process is dead and all its parts are removed. Comes
  *		before the answer to a destroy

@@ -108,7 +108,7 @@ static void end_console(struct call *call, int r, const struct error *err,
 
 	if (r >= 0 && console->length > 0) {
 		length = console->length;
-		data = mmap(NULL, length, PROT_READ, MAP_SHARED, *fd, 0);
+		data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, *fd, 0);
 		if (data == MAP_FAILED) {
 			struct error mine = ERROR_INIT;
 
@@ -146,7 +146,7 @@ static const struct {
 	[VMD_INSPECT]	= { sizeof(struct vmd_details), false, end_inspect },
 	[VMD_CONSOLE]	= { sizeof(struct vmd_console), true, end_console },
 	[VMD_PROBE]	= { sizeof(struct vmd_probed), false, end_probe },
-	[VMD_RELOAD]	= { sizeof(struct vmd_hello), false, end_plain },
+	[VMD_RELOAD]	= { 0, false, end_plain },
 };
 
 static void call_end(struct call *call, int r, const struct error *err,

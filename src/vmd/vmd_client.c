@@ -76,6 +76,18 @@ static int got_hello(struct vmd_client *client, struct vmd_packet *packet)
 	return 0;
 }
 
+static int got_changed(struct vmd_client *client, struct vmd_packet *packet)
+{
+	const struct vmd_hello *hello = packet->body;
+
+	if (packet->size != sizeof(*hello) || !hello_is_sound(hello))
+		return -EPROTO;
+	client->hello = *hello;
+	if (client->handlers.changed)
+		client->handlers.changed(&client->hello, client->userdata);
+	return 0;
+}
+
 static int got_progress(struct vmd_client *client, struct vmd_packet *packet)
 {
 	const struct vmd_sentence *sentence = packet->body;
@@ -123,24 +135,12 @@ static int got_item(struct vmd_client *client, struct vmd_packet *packet)
 	return 0;
 }
 
-static int client_take_table(struct vmd_client *client,
-			     const struct vmd_hello *hello)
-{
-	if (!hello_is_sound(hello))
-		return -EPROTO;
-	client->hello = *hello;
-	if (client->handlers.changed)
-		client->handlers.changed(&client->hello, client->userdata);
-	return 0;
-}
-
 static int got_answer(struct vmd_client *client, struct vmd_packet *packet)
 {
-	const struct vmd_answer *answer = packet->body;
 	struct call *call;
 	int r;
 
-	if (packet->size < sizeof(*answer))
+	if (packet->size < sizeof(struct vmd_answer))
 		return -EPROTO;
 	call = calls_find(&client->calls, packet->serial);
 	if (!call)
@@ -148,11 +148,6 @@ static int got_answer(struct vmd_client *client, struct vmd_packet *packet)
 	r = calls_check(call, packet);
 	if (r < 0)
 		return r;
-	if (call->type == VMD_RELOAD && answer->result >= 0) {
-		r = client_take_table(client, (const void *)(answer + 1));
-		if (r < 0)
-			return r;
-	}
 	return calls_answer(&client->calls, packet);
 }
 
@@ -165,6 +160,7 @@ static const struct {
 	{ VMD_PROGRESS,	false,	got_progress },
 	{ VMD_HELLO,	false,	got_hello },
 	{ VMD_REFUSED,	false,	got_refused },
+	{ VMD_HELLO,	true,	got_changed },
 	{ VMD_ANSWER,	true,	got_answer },
 	{ VMD_ITEM,	true,	got_item },
 	{ VMD_GONE,	true,	got_gone },

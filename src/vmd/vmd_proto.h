@@ -19,7 +19,7 @@
  * the answer to DIAL and one with the answer to CONSOLE, none elsewhere.
  *
  * vmd speaks first: any number of PROGRESS, then HELLO, or REFUSED and the end.
- * It answers no request before HELLO.
+ * It answers no request before HELLO. A later HELLO tells another pool table.
  */
 
 /* Both ends come from one build; this catches a half-done upgrade. */
@@ -57,7 +57,7 @@ enum vmd_type {
 	VMD_INSPECT,		/* struct vmd_name [struct vmd_details] */
 	VMD_CONSOLE,		/* struct vmd_name [struct vmd_console + fd] */
 	VMD_PROBE,		/* struct vmd_probe [struct vmd_probed] */
-	VMD_RELOAD,		/* nothing [struct vmd_hello] */
+	VMD_RELOAD,		/* nothing [none], after a HELLO */
 
 	/* From vmd */
 	VMD_ANSWER = 64,	/* struct vmd_answer, then the call's own body */
