@@ -1,0 +1,195 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "vmd/image.h"
+
+struct manifest {
+	struct json_string name;
+	struct json_string digest;
+	struct json_string cmdline;
+};
+
+/* The manifest says more, to others. */
+static const struct json_field fields[] = {
+	JSON_STRING_FIELD("name", struct manifest, name, .required = true,
+			  .min = 1, .max = VMD_NAME_MAX - 1),
+	JSON_STRING_FIELD("digest", struct manifest, digest, .required = true,
+			  .min = 71, .max = 71),
+	JSON_STRING_FIELD("cmdline", struct manifest, cmdline,
+			  .max = IMAGE_CMDLINE_MAX - 1),
+};
+
+static bool is_digest(const struct json_string *s)
+{
+	return s->length == 71 && strncmp(s->data, "sha256:", 7) == 0 &&
+	       strspn(s->data + 7, "0123456789abcdef") == 64;
+}
+
+/* A manifest is made on this host, but a cut file must not be half believed. */
+static int read_manifest(int dirfd, struct image *image, struct error *err)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(LIMIT_MANIFEST_FILE);
+	_cleanup_(json_freep) struct json_object *object = NULL;
+	struct manifest m = {};
+	int r;
+
+	r = fs_read_file(dirfd, "manifest.json", &text);
+	if (r < 0)
+		return error_set(err, ERR_HYPERVISOR,
+				 "its manifest cannot be read");
+	r = json_parse(buf_str(&text), text.length, &object, err);
+	if (r >= 0)
+		r = json_read_fields(object, NULL, fields,
+				     sizeof(fields) / sizeof(fields[0]),
+				     JSON_UNKNOWN_IGNORED, &m, err);
+	if (r < 0)
+		return error_wrap(err, r, "its manifest is bad");
+	if (strcmp(m.name.data, image->name) != 0 || !is_digest(&m.digest))
+		return error_set(err, ERR_HYPERVISOR,
+				 "its manifest names another image");
+	strcpy(image->digest, m.digest.data);
+	strcpy(image->cmdline, m.cmdline.data ? m.cmdline.data : "");
+	return 0;
+}
+
+/* The first of the names that is there, as a path; names end with NULL. */
+static int find_part(const char *directory, const char *const *names,
+		     char ret_path[PATH_MAX], struct error *err)
+{
+	size_t i;
+	int n;
+
+	for (i = 0; names[i]; i++) {
+		n = snprintf(ret_path, PATH_MAX, "%s/%s", directory, names[i]);
+		if (n < PATH_MAX && access(ret_path, R_OK) == 0)
+			return 0;
+	}
+	return error_set(err, ERR_HYPERVISOR, "its '%s' cannot be read",
+			 names[0]);
+}
+
+static int read_image(const char *directory, struct image *image,
+		      struct error *err)
+{
+	/* QEMU enters an ELF kernel directly, without unpacking it. */
+	static const char *const kernels[] = { "vmlinux", "bzImage", NULL };
+	static const char *const initrds[] = { "initrd", NULL };
+	static const char *const roots[] = { "root.erofs", NULL };
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_set(err, ERR_HYPERVISOR,
+				 "its directory cannot be opened");
+	r = read_manifest(fd, image, err);
+	if (r >= 0)
+		r = find_part(directory, kernels, image->kernel, err);
+	if (r >= 0)
+		r = find_part(directory, initrds, image->initrd, err);
+	if (r >= 0)
+		r = find_part(directory, roots, image->root, err);
+	return r;
+}
+
+enum {
+	PLACE_ENVIRONMENT,
+	PLACE_STATE,
+	PLACE_HOST,
+	PLACE_SOURCE,
+	PLACE_SOURCE_BUILD,
+
+	PLACE_COUNT,
+};
+
+static int source_place(const char *below, char *path, size_t size)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (n <= 0)
+		return -1;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return -1;
+	*slash = '\0';
+	return snprintf(path, size, "%s/%simages/out", self, below);
+}
+
+/* Fills in a directory that may have images; false if there is none here. */
+static bool get_place(int place, const char *state, char *path, size_t size)
+{
+	const char *value;
+	int n = -1;
+
+	switch (place) {
+	case PLACE_ENVIRONMENT:
+		value = getenv("CUPOLA_IMAGES");
+		if (value && *value)
+			n = snprintf(path, size, "%s", value);
+		break;
+	case PLACE_STATE:
+		n = snprintf(path, size, "%s/images", state);
+		break;
+	case PLACE_HOST:
+		n = snprintf(path, size, "/var/lib/cupola/images");
+		break;
+	case PLACE_SOURCE:
+		n = source_place("", path, size);
+		break;
+	case PLACE_SOURCE_BUILD:
+		n = source_place("../", path, size);
+		break;
+	}
+	return n > 0 && (size_t)n < size;
+}
+
+static bool find_directory(const char *name, const char *state,
+			   char ret_directory[PATH_MAX])
+{
+	char place[PATH_MAX / 2], path[PATH_MAX];
+	int i;
+
+	for (i = 0; i < PLACE_COUNT; i++) {
+		if (!get_place(i, state, place, sizeof(place)))
+			continue;
+		(void)snprintf(path, sizeof(path), "%s/%s", place, name);
+		/* The link is followed once, so that all parts are of one. */
+		if (realpath(path, ret_directory))
+			return true;
+	}
+	return false;
+}
+
+int image_find(const char *name, const char *state, struct image *ret_image,
+	       struct error *err)
+{
+	struct image image = {};
+	char directory[PATH_MAX];
+	int r;
+
+	if (strlen(name) >= sizeof(image.name))
+		return error_set(err, ERR_HYPERVISOR,
+				 "image '%s' has too long a name", name);
+	strcpy(image.name, name);
+	if (!find_directory(name, state, directory))
+		return error_set(err, ERR_HYPERVISOR,
+				 "image '%s' is not there: make it with "
+				 "'images/build %s'", name, name);
+	r = read_image(directory, &image, err);
+	if (r < 0)
+		return error_wrap(err, r, "image '%s' cannot be used", name);
+	*ret_image = image;
+	return 0;
+}

@@ -1,0 +1,129 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/id.h"
+#include "base/name.h"
+#include "vmd/pools.h"
+
+#define DISK_UNIT 4096
+
+/* Between two tables of one process the generation counts up; from process to
+ * process it jumps, so that a request for an old table never fits by accident. */
+static int next_generation(uint32_t *ret_generation)
+{
+	static uint32_t generation;
+	int r;
+
+	while (generation == 0) {
+		r = random_bytes(&generation, sizeof(generation));
+		if (r < 0)
+			return r;
+	}
+	*ret_generation = generation++;
+	return 0;
+}
+
+static void load_pool(const struct settings *settings, const char *name,
+		      const char *state, struct pool *pool)
+{
+	struct error err = ERROR_INIT;
+	char section[sizeof("pool.") + VMD_NAME_MAX];
+
+	(void)snprintf(pool->name, sizeof(pool->name), "%s", name);
+	(void)snprintf(section, sizeof(section), "pool.%s", pool->name);
+	pool->vcpus = (uint32_t)settings_uint(settings, section, "vcpus");
+	pool->memory_mib =
+		(uint32_t)(settings_bytes(settings, section, "memory") >> 20);
+	pool->disk_bytes = settings_bytes(settings, section, "disk") /
+			   DISK_UNIT * DISK_UNIT;
+	if (image_find(settings_string(settings, section, "image"), state,
+		       &pool->image, &err) < 0)
+		(void)snprintf(pool->problem, sizeof(pool->problem), "%.*s",
+			       (int)utf8_cut(err.message, strlen(err.message),
+					     sizeof(pool->problem) - 1),
+			       err.message);
+}
+
+int pools_load(const struct settings *settings, const char *state,
+	       struct pools **ret_pools, struct error *err)
+{
+	_cleanup_free_ struct pools *pools = NULL;
+	const char *name;
+	int r;
+
+	pools = calloc(1, sizeof(*pools));
+	if (!pools)
+		return error_set_errno(err, -ENOMEM, "Cannot read the pools");
+	r = next_generation(&pools->generation);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot read the pools");
+	while ((name = settings_instance(settings, "pool", pools->count))) {
+		if (pools->count == VMD_POOLS_MAX ||
+		    strlen(name) >= VMD_NAME_MAX)
+			return error_set(err, ERR_BAD_REQUEST,
+					 "there are more than %d pools, or "
+					 "'%s' is too long a name for one",
+					 VMD_POOLS_MAX, name);
+		load_pool(settings, name, state, &pools->pool[pools->count++]);
+	}
+	*ret_pools = take_ptr(pools);
+	return 0;
+}
+
+struct pools *pools_copy(const struct pools *pools)
+{
+	struct pools *copy = malloc(sizeof(*copy));
+	uint32_t i;
+
+	if (!copy)
+		return NULL;
+	*copy = *pools;
+	for (i = 0; i < copy->count; i++) {
+		copy->pool[i].accelerator = VMD_ACCELERATOR_NONE;
+		/* With an image, the problem was that there was none. */
+		if (copy->pool[i].image.digest[0])
+			copy->pool[i].problem[0] = '\0';
+	}
+	return copy;
+}
+
+const struct pool *pools_find(const struct pools *pools, uint32_t generation,
+			      uint32_t index)
+{
+	if (generation != pools->generation || index >= pools->count)
+		return NULL;
+	return &pools->pool[index];
+}
+
+static void describe_pool(const struct pool *from, struct vmd_pool *to)
+{
+	memset(to, 0, sizeof(*to));
+	strcpy(to->name, from->name);
+	strcpy(to->image, from->image.name);
+	strcpy(to->digest, from->image.digest);
+	strcpy(to->problem, from->problem);
+	to->accelerator = from->accelerator;
+	to->vcpus = from->vcpus;
+	to->memory_mib = from->memory_mib;
+	to->disk_bytes = from->disk_bytes;
+}
+
+void pools_describe(const struct pools *pools, struct vmd_hello *hello)
+{
+	uint32_t i;
+
+	hello->generation = pools->generation;
+	hello->pool_count = pools->count;
+	hello->accelerator = VMD_ACCELERATOR_NONE;
+	for (i = 0; i < pools->count; i++) {
+		const struct pool *pool = &pools->pool[i];
+
+		describe_pool(pool, &hello->pools[i]);
+		if (hello->accelerator == VMD_ACCELERATOR_NONE &&
+		    pool->problem[0] == '\0')
+			hello->accelerator = pool->accelerator;
+	}
+}

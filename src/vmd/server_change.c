@@ -1,0 +1,117 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "vmd/server_private.h"
+
+/*
+ * PROBE and RELOAD: both decide all accelerators anew, for a copy of the pool
+ * table that takes the place of the old one when that is done. Creates go on
+ * with the old one meanwhile.
+ */
+
+static void answer_change(struct server *server,
+			  const struct accelerator_summary *summary)
+{
+	struct vmd_probed probed = { .usec = summary->probe_usec };
+	uint64_t serial = server->change_serial;
+
+	server->change_serial = 0;
+	if (serial == 0)
+		return;
+	if (server->probed == VMD_POOLS_MAX) {
+		server_answer(server, serial, 0, NULL);
+		return;
+	}
+	probed.accelerator =
+		server->host->pools->pool[server->probed].accelerator;
+	strcpy(probed.reason, summary->reason);
+	server_answer_body(server, serial, 0, NULL, &probed, sizeof(probed), -1);
+}
+
+static void on_changed(const struct accelerator_summary *summary,
+		       void *userdata)
+{
+	struct server *server = userdata;
+
+	free(server->host->pools);
+	server->host->pools = take_ptr(server->changing);
+	strcpy(server->hello.reason, summary->reason);
+	server->hello.probe_usec = summary->probe_usec;
+	server_send_hello(server);
+	answer_change(server, summary);
+}
+
+/* One change at a time: the table of the first would be lost. */
+static int begin_change(struct server *server, uint64_t serial,
+			struct pools *pools, uint32_t probed,
+			struct error *err)
+{
+	int r;
+
+	if (!pools)
+		return error_set_errno(err, -ENOMEM, "Cannot read the pools");
+	r = accelerator_decide(server->host, pools, probed, on_changed,
+			       server);
+	if (r < 0) {
+		free(pools);
+		return error_set_errno(err, r, "Cannot choose accelerators");
+	}
+	server->changing = pools;
+	server->change_serial = serial;
+	server->probed = probed;
+	return 0;
+}
+
+static int is_changing(struct server *server, struct error *err)
+{
+	if (server->changing)
+		return error_set(err, ERR_CONFLICT,
+				 "images are being tried already");
+	return 0;
+}
+
+int server_got_probe(struct server *server, uint64_t serial, const void *body)
+{
+	const struct vmd_probe *probe = body;
+	struct host *host = server->host;
+	struct error err = ERROR_INIT;
+	int r;
+
+	r = is_changing(server, &err);
+	if (r >= 0 && !pools_find(host->pools, probe->generation, probe->pool))
+		r = error_set(&err, ERR_CONFLICT, "the pool table has changed");
+	if (r >= 0)
+		r = begin_change(server, serial, pools_copy(host->pools),
+				 probe->pool, &err);
+	if (r < 0)
+		server_answer_zeros(server, serial, r, &err,
+			     sizeof(struct vmd_probed));
+	return 0;
+}
+
+int server_got_reload(struct server *server, uint64_t serial, const void *body)
+{
+	_cleanup_(settings_freep) struct settings *settings = NULL;
+	struct host *host = server->host;
+	struct error err = ERROR_INIT;
+	struct pools *pools = NULL;
+	int r;
+
+	(void)body;
+	r = is_changing(server, &err);
+	if (r >= 0)
+		r = server->reload(&settings, &err, server->reload_userdata);
+	if (r >= 0)
+		r = pools_load(settings, host->state, &pools, &err);
+	if (r >= 0)
+		r = begin_change(server, serial, pools, VMD_POOLS_MAX, &err);
+	if (r < 0) {
+		server_answer(server, serial, r, &err);
+		return 0;
+	}
+	settings_free(host->settings);
+	host->settings = take_ptr(settings);
+	return 0;
+}
