@@ -157,6 +157,19 @@ static void record_of_2_mib(struct fixture *fx, unsigned i)
 	assert_int_equal(record.out_size, 2 * 1024 * 1024);
 }
 
+/* What a create waits for: one sync of the write-ahead log. */
+static void commit_a_row(struct fixture *fx, unsigned i)
+{
+	struct store_batch *batch = store_batch_new(fx->store);
+	struct store_container row;
+	char id[32];
+
+	name_row(id, "cntr_new", i);
+	row = container_row(id, "t2");
+	(void)store_batch_put_container(batch, &row);
+	assert_int_equal(fixture_commit(fx, batch), 0);
+}
+
 static void put_record(struct fixture *fx)
 {
 	const struct store_execution row =
@@ -220,6 +233,7 @@ static void reads_stay_short_in_a_large_database(void **state)
 	measure(fx, "list 100 live containers", BOUND_USEC, live_containers);
 	measure(fx, "totals of a tenant", BOUND_USEC, totals);
 	measure(fx, "list 10,000 files", 40 * BOUND_USEC, list_most_files);
+	measure(fx, "commit of one row", 200 * BOUND_USEC, commit_a_row);
 	measure(fx, "record of 2 MiB", 10 * BOUND_USEC, record_of_2_mib);
 }
 
