@@ -1,0 +1,3 @@
+EXTRA_DIST += \
+	%reldir%/quarterly.py \
+	%reldir%/quarterly_results.csv
