@@ -86,10 +86,18 @@ say_progress()
 	printf '\r\033[K' >&2
 }
 
-# stage TITLE COMMAND... - Run a command as a stage; its failure is ours.
+# stage TITLE COMMAND... - Run a command as a stage; if it fails, so do we.
 stage()
 {
-	local title=$1 start took status=0
+	stage_try "$@" || stage_failed "$1"
+}
+
+# stage_try TITLE COMMAND... - Run a command as a stage.
+#
+# Return: the command's status; say_reason has its sentence, if it left one
+stage_try()
+{
+	local title=$1 start took status=0 result=''
 
 	shift
 	start=$(say_clock)
@@ -110,12 +118,12 @@ stage()
 	say_job=
 
 	took=$(($(say_clock) - start))
-	if [ "$status" -ne 0 ]; then
-		stage_failed "$title"
-	fi
 	say_titles+=("$title")
 	say_seconds+=("$took")
-	printf '%-42s %6s s\n' "$title" "$(say_tenths "$took")" >&2
+	[ "$status" -eq 0 ] || result=failed
+	printf '%-42s %6s s  %s\n' "$title" "$(say_tenths "$took")" \
+		"$result" >&2
+	return "$status"
 }
 
 stage_failed()

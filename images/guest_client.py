@@ -22,6 +22,8 @@ OUTPUT, DISPLAY, ERROR, CHANGED, DONE = 0x0205, 0x0206, 0x0207, 0x0208, 0x0209
 
 CONTROL = 1
 EMULATED = 1
+STAGES = ("agent", "modules", "nonce", "root", "listen", "imported",
+          "configured", "kernel")
 HEADER = struct.Struct("<IHHI")
 CHUNK = 128 * 1024
 
@@ -36,7 +38,7 @@ class Result:
     def __init__(self):
         self.stdout = b""
         self.stderr = b""
-        self.traceback = b""
+        self.traceback = ""
         self.changed = []
         self.status = None
 
@@ -110,7 +112,7 @@ class Guest:
         return payload
 
     def begin(self, memory_bytes, pids):
-        """Make it a session; return its boot trace in microseconds."""
+        """Make it a session; return its boot trace, stage to seconds."""
         self.send(OPEN, 0, struct.pack("<HB", VERSION, CONTROL))
         version, = struct.unpack_from("<H", self.expect(HELLO))
         if version != VERSION:
@@ -121,7 +123,8 @@ class Guest:
                   + short_bytes(b"smoke") + os.urandom(64))
         self.expect(CONFIGURED)
         ready = self.expect(READY)
-        return struct.unpack(f"<{(len(ready) - 4) // 8}Q", ready[4:])
+        stages = struct.unpack(f"<{len(STAGES)}Q", ready[4:])
+        return {name: usec / 1e6 for name, usec in zip(STAGES, stages)}
 
     def execute(self, source, seconds):
         """Run source and return its Result."""
@@ -148,7 +151,7 @@ class Guest:
             else:
                 result.stderr += payload[9:]
         elif kind == ERROR:
-            result.traceback = payload
+            result.traceback = traceback_text(payload)
         elif kind == CHANGED:
             result.changed += changed_names(payload)
         elif kind == DONE:
@@ -158,6 +161,13 @@ class Guest:
 
     def shut_down(self):
         self.send(SHUTDOWN, 0)
+
+
+def traceback_text(payload):
+    """The last part of an ERROR frame, after the exception's name and value."""
+    at = 2 + struct.unpack_from("<H", payload)[0]
+    at += 4 + struct.unpack_from("<I", payload, at)[0]
+    return payload[at + 4:].decode("utf-8", "replace")
 
 
 def changed_names(payload):

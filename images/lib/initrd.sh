@@ -43,7 +43,9 @@ initrd_build()
 	local entry=$1 agent=$2 runner=$3 work=$4 tree=$4/initrd-tree
 
 	mkdir "$tree"
-	install -m 0755 "$agent" "$tree/init"
+	# Without what tells one build directory from another.
+	strip --remove-section=.note.gnu.build-id -o "$tree/init" "$agent"
+	chmod 0755 "$tree/init"
 	install -m 0644 "$runner" "$tree/runner.py"
 	echo "$recipe_preimport" | tr ' ' '\n' >"$tree/preimport"
 	mkdir "$tree/dev" "$tree/proc" "$tree/sys" "$tree/root"

@@ -8,7 +8,7 @@ import time
 
 assert 6 * 7 == 42
 assert sys.version_info >= (3, 13)
-assert locale.getpreferredencoding() == "UTF-8"
+assert locale.getpreferredencoding().upper() == "UTF-8"
 assert time.tzname[0] == "UTC"
 assert os.getuid() == 1000, os.getuid()
 pathlib.Path("/mnt/data/smoke.txt").write_text("größer\n")
