@@ -266,6 +266,7 @@ void host_init(struct host *host)
 		.template_fd = -1,
 		.accelerator_fd = -1,
 		.lock_fd = -1,
+		.tsc_start = tsc_sample(),
 	};
 }
 

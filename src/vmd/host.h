@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "base/worker.h"
 #include "vmd/pools.h"
+#include "vmd/tsc.h"
 #include "vmd/virt.h"
 
 /*
@@ -40,6 +41,7 @@ struct machine;
  * @lock_fd:		Held as long as the process lives
  * @embedded:		libvirt's driver runs in this process
  * @bulk_properties:	See domain_xml.c
+ * @tsc_start:		Of the start, to tell guests the counter's rate by
  * @creates:		Threads for creating
  * @destroys:		Threads for virDomainDestroy()
  * @removes:		Thread for removing directories: never kept by libvirt
@@ -61,6 +63,7 @@ struct host {
 	enum vmd_vsock vsock;
 	bool embedded;
 	bool bulk_properties;
+	struct tsc_sample tsc_start;
 	char uri[VMD_URI_MAX];
 	struct virt *virt;
 	struct worker *creates;

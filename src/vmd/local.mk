@@ -34,6 +34,7 @@ libvmd_a_SOURCES = \
 	%reldir%/server_change.c \
 	%reldir%/server_request.c \
 	%reldir%/start.c %reldir%/start.h \
+	%reldir%/tsc.c %reldir%/tsc.h \
 	%reldir%/virt.c %reldir%/virt.h %reldir%/virt_private.h \
 	%reldir%/virt_domain.c \
 	%reldir%/vmd_options.c %reldir%/vmd_options.h

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,13 @@
 #define BASE_CMDLINE \
 	"console=ttyS0 panic=-1 oops=panic i8042.noaux i8042.nokbd " \
 	"8250.nr_uarts=1"
+
+/* For emulated guests, see tsc.h. The watchdog would find the counter too fast
+ * whenever the host is busy, and take a clock of 4 ms instead. */
+#define TSC_CMDLINE " no_timer_check tsc=reliable tsc_early_khz="
+
+#define CMDLINE_MAX \
+	(sizeof(BASE_CMDLINE " quiet " TSC_CMDLINE) + 10 + IMAGE_CMDLINE_MAX)
 
 struct create_job {
 	struct job job;
@@ -127,13 +135,27 @@ static int start_backend(struct create_job *c)
 	return write_down(c);
 }
 
+/* A probe listens to what the kernel has to say. */
+static void write_cmdline(const struct create_job *c,
+			  char ret_cmdline[CMDLINE_MAX])
+{
+	char tsc[sizeof(TSC_CMDLINE) + 10] = "";
+
+	if (c->record.accelerator == VMD_ACCELERATOR_TCG)
+		(void)snprintf(tsc, sizeof(tsc), TSC_CMDLINE "%" PRIu32,
+			       tsc_khz(&c->host->tsc_start));
+	(void)snprintf(ret_cmdline, CMDLINE_MAX, BASE_CMDLINE "%s%s %s",
+		       c->record.hidden ? "" : " quiet", tsc,
+		       c->pool.image.cmdline);
+}
+
 /* All paths of the spec live until the XML is written. */
 static int describe(struct create_job *c, char **ret_xml)
 {
 	const struct host *host = c->host;
 	const struct record *record = &c->record;
 	_cleanup_free_ char *scratch = NULL, *console = NULL, *vhost = NULL;
-	char cmdline[sizeof(BASE_CMDLINE " quiet ") + IMAGE_CMDLINE_MAX];
+	char cmdline[CMDLINE_MAX];
 	struct domain_spec spec = {
 		.vm_id = record->vm_id,
 		.uuid = record->uuid,
@@ -162,9 +184,7 @@ static int describe(struct create_job *c, char **ret_xml)
 	spec.scratch = scratch;
 	spec.console = console;
 	spec.vhost = vhost;
-	/* A probe listens to what the kernel has to say. */
-	(void)snprintf(cmdline, sizeof(cmdline), BASE_CMDLINE "%s %s",
-		       record->hidden ? "" : " quiet", c->pool.image.cmdline);
+	write_cmdline(c, cmdline);
 	return domain_xml_write(&spec, ret_xml);
 }
 
