@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/admission.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/settings.h"
+#include "core/core_priv.h"
+
+/* What the host itself needs: the rest is for VMs. */
+#define ADMISSION_RESERVE_MIB 512u
+
+static uint64_t host_memory_mib(void)
+{
+	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t mib = pages * page >> 20;
+
+	return mib > ADMISSION_RESERVE_MIB ? mib - ADMISSION_RESERVE_MIB : mib;
+}
+
+void admission_init(struct core *core)
+{
+	uint64_t bytes = settings_bytes(core->settings, "host", "memory");
+
+	core->admission.budget_mib = bytes ? bytes >> 20 : host_memory_mib();
+}
+
+static uint64_t admission_cost(const struct core *core, uint32_t memory_mib)
+{
+	return (uint64_t)(memory_mib * core->set.memory_commit + 0.5);
+}
+
+int admission_take_vm(struct core *core, struct pool *pool,
+		      uint32_t memory_mib, uint64_t *ret_cost_mib,
+		      struct error *err)
+{
+	struct admission *a = &core->admission;
+	uint64_t cost = admission_cost(core, memory_mib);
+	int r;
+
+	if (cost > a->budget_mib) {
+		r = error_set(err, ERR_CAPACITY, "This host cannot give a "
+			      "container %u MiB of memory", memory_mib);
+	} else if (pool->vm_count >= pool->max) {
+		r = error_set(err, ERR_CAPACITY, "All %llu containers of pool "
+			      "'%s' are in use",
+			      (unsigned long long)pool->max, pool->name);
+	} else if (cost > a->budget_mib - a->taken_mib) {
+		r = error_set(err, ERR_CAPACITY, "The host has no memory left "
+			      "for another container: %llu of %llu MiB are in "
+			      "use, %llu more are needed",
+			      (unsigned long long)a->taken_mib,
+			      (unsigned long long)a->budget_mib,
+			      (unsigned long long)cost);
+	} else {
+		*ret_cost_mib = admission_restore_vm(core, pool, memory_mib);
+		return 0;
+	}
+	error_set_reason(err, "capacity");
+	return r;
+}
+
+uint64_t admission_restore_vm(struct core *core, struct pool *pool,
+			      uint32_t memory_mib)
+{
+	uint64_t cost = admission_cost(core, memory_mib);
+
+	core->admission.taken_mib += cost;
+	pool->vm_count++;
+	return cost;
+}
+
+void admission_give_vm(struct core *core, struct pool *pool, uint64_t cost_mib)
+{
+	core->admission.taken_mib -= cost_mib;
+	pool->vm_count--;
+}
+
+struct tenant *tenant_get(struct core *core, const char *id)
+{
+	struct tenant *tenant = map_get(&core->tenants, id);
+
+	if (tenant)
+		return tenant;
+	tenant = calloc(1, sizeof(*tenant));
+	if (!tenant)
+		return NULL;
+	strncpy(tenant->id, id, sizeof(tenant->id) - 1);
+	if (map_put(&core->tenants, &tenant->node, tenant->id, tenant) < 0) {
+		free(tenant);
+		return NULL;
+	}
+	return tenant;
+}
+
+int admission_take_session(struct core *core, struct tenant *tenant,
+			   struct error *err)
+{
+	uint64_t max = core->set.tenant_sessions_max;
+	int r;
+
+	if (max > 0 && tenant->sessions >= max) {
+		r = error_set(err, ERR_LIMIT, "All %llu containers that may "
+			      "run at a time are in use",
+			      (unsigned long long)max);
+		error_set_reason(err, "quota");
+		return r;
+	}
+	tenant->sessions++;
+	return 0;
+}
+
+void admission_give_session(struct tenant *tenant)
+{
+	tenant->sessions--;
+}
+
+static void tenant_free(void *object, void *userdata)
+{
+	struct tenant *tenant = object;
+	struct core *core = userdata;
+
+	map_remove(&core->tenants, &tenant->node);
+	free(tenant);
+}
+
+void admission_done(struct core *core)
+{
+	map_each(&core->tenants, tenant_free, core);
+	map_done(&core->tenants);
+}

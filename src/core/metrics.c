@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/metrics.h"
+
+#include <stdio.h>
+
+#include "core/container.h"
+#include "core/vm.h"
+
+/* A label with a pool's name, which is a label by its own rules. */
+#define LABELS_MAX 256
+
+typedef void (*emit_fn)(void *userdata, const char *name, const char *type,
+			const char *help, const char *labels, double value);
+
+struct emitter {
+	emit_fn emit;
+	void *userdata;
+};
+
+static void counter(const struct emitter *e, const char *name,
+		    const char *help, const char *labels, double value)
+{
+	e->emit(e->userdata, name, "counter", help, labels, value);
+}
+
+static void gauge(const struct emitter *e, const char *name, const char *help,
+		  const char *labels, double value)
+{
+	e->emit(e->userdata, name, "gauge", help, labels, value);
+}
+
+static double seconds(usec_t usec)
+{
+	return (double)usec / USEC_PER_SEC;
+}
+
+static void emit_sessions(const struct core *core, const struct emitter *e)
+{
+	const struct metrics *m = &core->metrics;
+	char labels[LABELS_MAX];
+	int i;
+
+	gauge(e, "cupola_sessions", "Sessions that live", "",
+	      (double)core->containers.count);
+	counter(e, "cupola_sessions_created_total", "Sessions begun", "",
+		(double)m->sessions_created);
+	for (i = END_NONE + 1; i < END_REASON_COUNT; i++) {
+		(void)snprintf(labels, sizeof(labels), "reason=\"%s\"",
+			       end_reason_name((enum end_reason)i));
+		counter(e, "cupola_sessions_ended_total", "Sessions ended",
+			labels, (double)m->sessions_ended[i]);
+	}
+}
+
+static void emit_executions(const struct core *core, const struct emitter *e)
+{
+	const struct metrics *m = &core->metrics;
+	char labels[LABELS_MAX];
+	int i;
+
+	for (i = EXEC_OK; i < EXEC_STATUS_COUNT; i++) {
+		(void)snprintf(labels, sizeof(labels), "status=\"%s\"",
+			       exec_status_name((enum exec_status)i));
+		counter(e, "cupola_executions_total", "Executions ended",
+			labels, (double)m->executions[i]);
+	}
+	counter(e, "cupola_executing_seconds_total",
+		"Wall time of executions in guests", "",
+		seconds(m->executing_usec));
+	counter(e, "cupola_artifacts_total", "Files taken out of guests", "",
+		(double)m->artifacts);
+	counter(e, "cupola_artifact_bytes_total", "Bytes of these", "",
+		(double)m->artifact_bytes);
+}
+
+static void emit_boots(const struct core *core, const struct emitter *e)
+{
+	const struct metrics *m = &core->metrics;
+
+	counter(e, "cupola_claims_total", "Creates by what they found",
+		"found=\"ready\"", (double)m->claims_ready);
+	counter(e, "cupola_claims_total", "Creates by what they found",
+		"found=\"booting\"", (double)m->claims_booting);
+	counter(e, "cupola_claims_total", "Creates by what they found",
+		"found=\"nothing\"", (double)m->claims_none);
+	counter(e, "cupola_boots_total", "VMs that became ready", "",
+		(double)m->boots);
+	counter(e, "cupola_boots_failed_total", "VMs that did not", "",
+		(double)m->boots_failed);
+	counter(e, "cupola_boot_seconds_total",
+		"From admission to ready, of those that did", "",
+		seconds(m->boot_usec));
+}
+
+static void emit_pools(const struct core *core, const struct emitter *e)
+{
+	char labels[LABELS_MAX];
+	size_t i;
+
+	for (i = 0; i < core->pools.count; i++) {
+		const struct pool *pool = &core->pools.pool[i];
+
+		(void)snprintf(labels, sizeof(labels), "pool=\"%s\"",
+			       pool->name);
+		gauge(e, "cupola_pool_vms", "VMs of a pool", labels,
+		      (double)pool->vm_count);
+		gauge(e, "cupola_pool_ready_vms", "VMs ready to be claimed",
+		      labels, (double)pool_ready_count(pool));
+		gauge(e, "cupola_pool_max_vms", "VMs a pool may have", labels,
+		      (double)pool->max);
+	}
+}
+
+void core_metrics(struct core *core, emit_fn emit, void *userdata)
+{
+	const struct emitter e = { emit, userdata };
+
+	emit_sessions(core, &e);
+	emit_executions(core, &e);
+	emit_boots(core, &e);
+	emit_pools(core, &e);
+	gauge(&e, "cupola_memory_bytes", "Memory that VMs may take", "",
+	      (double)(core->admission.budget_mib << 20));
+	gauge(&e, "cupola_memory_taken_bytes", "Memory that admission counts",
+	      "", (double)(core->admission.taken_mib << 20));
+	gauge(&e, "cupola_vms", "VMs in the ledger", "",
+	      (double)core->vms.count);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CORE_METRICS_H
+#define CORE_METRICS_H
+
+/* What is counted as it happens; gauges are read off the objects. */
+
+#include <stdint.h>
+
+#include "core/core.h"
+#include "core/end_reason.h"
+
+struct metrics {
+	uint64_t sessions_created;
+	uint64_t sessions_ended[END_REASON_COUNT];
+	uint64_t executions[EXEC_STATUS_COUNT];
+	uint64_t executing_usec;
+	uint64_t claims_ready;		/* creates that found a ready VM */
+	uint64_t claims_booting;	/* … one that was booting already */
+	uint64_t claims_none;		/* … neither */
+	uint64_t boots;
+	uint64_t boots_failed;
+	uint64_t boot_usec;
+	uint64_t artifacts;
+	uint64_t artifact_bytes;
+};
+
+#endif

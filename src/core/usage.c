@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/usage.h"
+
+#include <string.h>
+
+#include "core/container.h"
+#include "core/vm.h"
+
+usec_t usage_assigned(const struct container *c)
+{
+	usec_t until;
+
+	if (!c->vm || !c->vm->assigned_usec)
+		return c->usage.assigned_sec * USEC_PER_SEC;
+	until = c->ended_usec ? c->ended_usec : clock_wall(c->core->clock);
+	return usec_sub(until, c->vm->assigned_usec);
+}
+
+static void usage_row(const struct container *c, const char *kind,
+		      const char *detail, uint64_t amount,
+		      struct store_usage *ret)
+{
+	*ret = (struct store_usage){
+		.amount = amount,
+		.at_usec = clock_wall(c->core->clock),
+	};
+	strcpy(ret->tenant, c->tenant->id);
+	strcpy(ret->key_id, c->key_id);
+	strcpy(ret->container_id, c->id);
+	if (c->vm)
+		strcpy(ret->vm_id, c->vm->id);
+	strncpy(ret->kind, kind, sizeof(ret->kind) - 1);
+	if (detail)
+		strncpy(ret->detail, detail, sizeof(ret->detail) - 1);
+}
+
+void usage_add(const struct container *c, struct store_batch *batch,
+	       const char *kind, const char *detail, uint64_t amount)
+{
+	struct store_usage row;
+
+	usage_row(c, kind, detail, amount, &row);
+	/* What fails is kept in the batch and told by its commit. */
+	(void)store_batch_add_usage(batch, &row);
+}
+
+void usage_add_exec(const struct exec *e, struct store_batch *batch)
+{
+	struct store_usage row;
+
+	usage_row(e->container, "execution", exec_status_name(e->status),
+		  e->duration_usec, &row);
+	strcpy(row.exec_id, e->id);
+	(void)store_batch_add_usage(batch, &row);
+}
+
+void usage_add_end(const struct container *c, struct store_batch *batch)
+{
+	usage_add(c, batch, "cpu", NULL, c->cpu_usec);
+	usage_add(c, batch, "bytes_in", NULL, c->usage.bytes_in);
+	usage_add(c, batch, "bytes_out", NULL, c->usage.bytes_out);
+	usage_add(c, batch, "ended", end_reason_name(c->reason),
+		  usage_assigned(c));
+}

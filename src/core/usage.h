@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CORE_USAGE_H
+#define CORE_USAGE_H
+
+/*
+ * The usage ledger: what the host measured, appended and never changed. Each
+ * entry goes into the batch of what it is about, so that it is there exactly
+ * when that is.
+ */
+
+#include "base/clock.h"
+#include "base/id.h"
+
+struct container;
+struct exec;
+struct store_batch;
+
+/** usage_assigned() - How long the session has had its VM */
+usec_t usage_assigned(const struct container *c);
+
+/** usage_add() - @detail: a word on top, or NULL */
+void usage_add(const struct container *c, struct store_batch *batch,
+	       const char *kind, const char *detail, uint64_t amount);
+
+/** usage_add_exec() - An execution, in microseconds of wall time */
+void usage_add_exec(const struct exec *e, struct store_batch *batch);
+
+/** usage_add_end() - Close the session's account */
+void usage_add_end(const struct container *c, struct store_batch *batch);
+
+#endif
