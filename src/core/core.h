@@ -98,6 +98,12 @@ int core_start(struct core *core, void (*ready)(void *userdata),
 void core_stop(struct core *core, enum core_stop how,
 	       void (*done)(void *userdata), void *userdata);
 
+/**
+ * core_free() - End a core; NULL is fine
+ *
+ * The vmd client is freed before it: that answers the calls which core made,
+ * as core's objects expect. Store and blobs are freed after it.
+ */
 void core_free(struct core *core);
 
 /**

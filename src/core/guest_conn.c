@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "base/hex.h"
 #include "base/id.h"
 #include "base/timer.h"
 #include "store/hash.h"

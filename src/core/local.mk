@@ -3,15 +3,46 @@
 noinst_LIBRARIES += libcore.a
 libcore_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS)
 libcore_a_SOURCES = \
-	%reldir%/core.h \
+	%reldir%/admin.c \
+	%reldir%/admission.c %reldir%/admission.h \
+	%reldir%/audit.c \
+	%reldir%/auth.c \
+	%reldir%/boot_trace.c %reldir%/boot_trace.h \
+	%reldir%/cfile.c \
+	%reldir%/container.c %reldir%/container.h \
+	%reldir%/container_create.c \
+	%reldir%/container_exec.c \
+	%reldir%/container_read.c \
+	%reldir%/core.c %reldir%/core.h \
+	%reldir%/core_exec.c \
+	%reldir%/core_priv.h \
+	%reldir%/core_settings.c %reldir%/core_settings.h \
 	%reldir%/end_reason.c %reldir%/end_reason.h \
+	%reldir%/exec.c %reldir%/exec.h \
+	%reldir%/exec_finish.c \
+	%reldir%/exec_output.c \
+	%reldir%/exec_record.c \
 	%reldir%/exec_state.c %reldir%/exec_state.h \
+	%reldir%/exec_watch.c %reldir%/exec_watch.h \
+	%reldir%/file.c %reldir%/file.h \
 	%reldir%/gc.c %reldir%/gc.h \
 	%reldir%/guest_conn.c %reldir%/guest_conn.h \
 	%reldir%/guest_link.c %reldir%/guest_link.h \
 	%reldir%/guest_xfer.c %reldir%/guest_xfer.h \
+	%reldir%/harvest.c \
+	%reldir%/load.c %reldir%/load.h \
 	%reldir%/map.c %reldir%/map.h \
+	%reldir%/metrics.c %reldir%/metrics.h \
+	%reldir%/placing.c \
+	%reldir%/pool.c %reldir%/pool.h \
+	%reldir%/pull.c %reldir%/pull.h \
+	%reldir%/reaper.c \
+	%reldir%/reconcile.c %reldir%/reconcile.h \
 	%reldir%/session_state.c %reldir%/session_state.h \
+	%reldir%/upload.c %reldir%/upload.h \
+	%reldir%/usage.c %reldir%/usage.h \
+	%reldir%/vm.c %reldir%/vm.h \
+	%reldir%/vm_guest.c \
 	%reldir%/vm_state.c %reldir%/vm_state.h
 
 core_libs = libcore.a $(store_libs) $(vmdclient_libs) $(wire_libs) $(base_libs)

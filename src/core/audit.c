@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "core/container.h"
+#include "core/vm.h"
+
+/*
+ * Whether ledger, objects and host agree. vmd says of each VM which of its
+ * parts are there (domain, process, backend, directory, disk): a VM that runs
+ * has all, one that is gone has none. Nothing is repaired by looking.
+ */
+
+#define AUDIT_JSON_MAX (16u * 1024 * 1024)
+
+#define PARTS_ALWAYS (VMD_PART_DOMAIN | VMD_PART_PROCESS | \
+		      VMD_PART_DIRECTORY | VMD_PART_DISK)
+
+struct audit {
+	struct core *core;
+	struct buf json;
+	struct json_writer w;
+	struct map seen;		/* VMs that vmd told of */
+	unsigned checked_vms;
+	unsigned checked_rows;
+	json_fn done;
+	void *userdata;
+};
+
+/* A VM's place in the list, remembered by id. */
+struct seen {
+	struct map_node node;
+	char id[VMD_ID_MAX];
+	uint32_t cid;
+};
+
+static void differ(struct audit *a, const char *kind, const char *id,
+		   const char *what)
+{
+	json_write_object(&a->w, NULL);
+	json_write_string(&a->w, "kind", kind);
+	json_write_string(&a->w, "id", id);
+	json_write_string(&a->w, "what", what);
+	json_write_close(&a->w);
+}
+
+static void check_parts(struct audit *a, const struct vmd_vm *item)
+{
+	uint32_t parts = PARTS_ALWAYS;
+
+	if (item->vsock == VMD_VSOCK_USER)
+		parts |= VMD_PART_BACKEND;
+	if (item->state == VMD_STATE_GONE && item->parts)
+		differ(a, "parts", item->vm_id, "it is gone, and parts of it "
+		       "are still there");
+	if (item->state == VMD_STATE_RUNNING && (item->parts & parts) != parts)
+		differ(a, "parts", item->vm_id, "it runs, and parts of it are "
+		       "missing");
+}
+
+static void check_cid(void *object, void *userdata)
+{
+	const struct seen *other = object;
+	void **pair = userdata;
+	const struct vmd_vm *item = pair[1];
+
+	if (other->cid == item->cid)
+		differ(pair[0], "cid", item->vm_id, "another VM has its CID");
+}
+
+static void on_item(const struct vmd_vm *item, void *userdata)
+{
+	struct audit *a = userdata;
+	void *pair[] = { a, (void *)item };
+	struct seen *s;
+
+	a->checked_vms++;
+	check_parts(a, item);
+	if (item->state == VMD_STATE_GONE)
+		return;
+	if (!map_get(&a->core->vms, item->vm_id) &&
+	    item->state != VMD_STATE_STOPPING)
+		differ(a, "vm", item->vm_id, "it runs, and the ledger does "
+		       "not have it");
+	map_each(&a->seen, check_cid, pair);
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return;
+	memcpy(s->id, item->vm_id, sizeof(s->id));
+	s->cid = item->cid;
+	if (map_put(&a->seen, &s->node, s->id, s) < 0)
+		free(s);
+}
+
+static void check_vm(void *object, void *userdata)
+{
+	const struct vm *vm = object;
+	struct audit *a = userdata;
+
+	if (vm->expected && !map_get(&a->seen, vm->id))
+		differ(a, "vm", vm->id, "the ledger has it, and it does not "
+		       "run");
+}
+
+static void on_row(void *userdata, const struct store_vm *row)
+{
+	struct audit *a = userdata;
+
+	a->checked_rows++;
+	if (!map_get(&a->core->vms, row->id))
+		differ(a, "ledger", row->id, "its line is left, and the VM "
+		       "is not");
+}
+
+static void on_container_row(void *userdata, const struct store_container *row)
+{
+	struct audit *a = userdata;
+
+	if (!map_get(&a->core->containers, row->id))
+		differ(a, "container", row->id, "its row says that it lives, "
+		       "and nobody has it");
+}
+
+static void check_container(void *object, void *userdata)
+{
+	const struct container *c = object;
+	struct audit *a = userdata;
+
+	if (!session_state_expired(c->state) && !c->vm)
+		differ(a, "container", c->id, "it lives, and has no VM");
+}
+
+static void free_seen(void *object, void *userdata)
+{
+	struct seen *s = object;
+	struct audit *a = userdata;
+
+	map_remove(&a->seen, &s->node);
+	free(s);
+}
+
+static void audit_free(struct audit *a)
+{
+	map_each(&a->seen, free_seen, a);
+	map_done(&a->seen);
+	buf_done(&a->json);
+	free(a);
+}
+
+static int audit_write(struct audit *a)
+{
+	int r;
+
+	map_each(&a->core->vms, check_vm, a);
+	map_each(&a->core->containers, check_container, a);
+	r = store_vm_each(a->core->store, on_row, a);
+	if (r >= 0)
+		r = store_container_each_live(a->core->store, on_container_row,
+					      a);
+	json_write_close(&a->w);
+	json_write_object(&a->w, "checked");
+	json_write_uint(&a->w, "vms", a->checked_vms);
+	json_write_uint(&a->w, "ledger", a->checked_rows);
+	json_write_uint(&a->w, "containers", a->core->containers.count);
+	json_write_close(&a->w);
+	json_write_close(&a->w);
+	return r < 0 ? r : json_write_end(&a->w);
+}
+
+static void on_listed(int r, const struct error *vmd_err, void *userdata)
+{
+	struct audit *a = userdata;
+	struct error err = ERROR_INIT;
+
+	if (r < 0)
+		error_set(&err, ERR_HYPERVISOR, "Cannot list VMs: %s",
+			  vmd_err ? vmd_err->message : strerror(-r));
+	else
+		r = audit_write(a);
+	if (r < 0)
+		error_set_errno(&err, r, "Cannot audit");
+	a->done(a->userdata, r < 0 ? NULL : buf_str(&a->json), a->json.length,
+		r < 0 ? &err : NULL);
+	audit_free(a);
+}
+
+/* As in reconcile.c: what vmd must know by the time it takes the list. */
+static void mark_expected(void *object, void *userdata)
+{
+	struct vm *vm = object;
+
+	(void)userdata;
+	vm->expected = vm->state == VM_BOOTING || vm->state == VM_READY;
+}
+
+int core_admin_audit(struct core *core, json_fn done, void *userdata,
+		     struct error *err)
+{
+	struct audit *a = calloc(1, sizeof(*a));
+	int r = -ENOMEM;
+
+	if (a) {
+		a->core = core;
+		a->done = done;
+		a->userdata = userdata;
+		a->json = BUF_INIT(AUDIT_JSON_MAX);
+		a->w = JSON_WRITER_INIT(&a->json);
+		json_write_object(&a->w, NULL);
+		json_write_array(&a->w, "differences");
+		map_each(&core->vms, mark_expected, NULL);
+		r = vmd_client_list(core->vmd, on_item, on_listed, a);
+	}
+	if (r < 0) {
+		if (a)
+			audit_free(a);
+		return error_set(err, ERR_HYPERVISOR,
+				 "The hypervisor process cannot be asked");
+	}
+	return 0;
+}

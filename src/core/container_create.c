@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/name.h"
+#include "core/container.h"
+#include "core/file.h"
+#include "core/usage.h"
+#include "core/vm.h"
+
+/*
+ * Creating a container: room is taken, a VM is claimed or planned, and one
+ * batch makes all of it durable. Then it is answered, and only then is anything
+ * done for it. Deleting one, at the other end of its life, is here as well.
+ */
+
+/** struct create - A create whose answer is still to be given */
+struct create {
+	struct gc_node node;
+	struct core *core;
+	struct container *container;
+	struct principal who;
+	char earlier[ID_SIZE];		/* what the same key gave before */
+	char *key;			/* Idempotency-Key, or NULL */
+	uint8_t body_sha256[HASH_SIZE];
+	container_fn done;
+	void *userdata;
+};
+
+static void create_free(struct create *cr)
+{
+	free(cr->key);
+	free(cr);
+}
+
+static void create_freep(struct create **cr)
+{
+	if (*cr)
+		create_free(*cr);
+}
+
+/* ------------------------------------------------------------------ checks */
+
+static int find_pool(struct core *core, const struct container_spec *spec,
+		     struct pool **ret, struct error *err)
+{
+	const char *name = spec->pool ? spec->pool : "default";
+	struct pool *pool = pool_find(core, name);
+	int r;
+
+	if (!pool) {
+		r = error_set(err, ERR_NOT_FOUND, "There is no pool '%s'",
+			      name);
+		error_set_param(err, "pool");
+		return r;
+	}
+	if (!vmd_client_hello(core->vmd))
+		r = error_set(err, ERR_HYPERVISOR, "No container can be "
+			      "started now: the hypervisor process is not there");
+	else if (!pool->known)
+		r = error_set(err, ERR_HYPERVISOR, "Pool '%s' is not known to "
+			      "the hypervisor process", name);
+	else if (pool->vmd.problem[0])
+		r = error_set(err, ERR_CAPACITY, "Pool '%s' cannot start "
+			      "containers: %s", name, pool->vmd.problem);
+	else
+		r = 0;
+	if (r < 0)
+		error_set_reason(err, "capacity");
+	*ret = pool;
+	return r;
+}
+
+static int check_minutes(const struct container_spec *spec, struct error *err)
+{
+	int r;
+
+	if (spec->dialect != DIALECT_OPENAI ||
+	    spec->idle_minutes <= CORE_MINUTES_DEFAULT)
+		return 0;
+	r = error_set(err, ERR_BAD_REQUEST, "'expires_after.minutes' is %u, at "
+		      "most %u is allowed", spec->idle_minutes,
+		      CORE_MINUTES_DEFAULT);
+	error_set_param(err, "expires_after.minutes");
+	error_set_reason(err, "integer_above_max_value");
+	return r;
+}
+
+/* ------------------------------------------------------------------- files */
+
+static bool staged_has(const struct container *c, const char *path)
+{
+	const struct staged *s;
+
+	TAILQ_FOREACH(s, &c->staged, next)
+		if (strcmp(s->path, path) == 0)
+			return true;
+	return false;
+}
+
+/* Two files of one name: the later one is told apart by its id. */
+static void choose_path(const struct container *c,
+			const struct store_file *file, char *ret, size_t size)
+{
+	size_t keep = NAME_FILE_MAX - strlen(file->id) - 1;
+	const char *name = file->filename;
+	size_t length = strlen(name);
+
+	(void)snprintf(ret, size, "%s", name);
+	if (!staged_has(c, ret))
+		return;
+	/* The end of a name says what it is. */
+	if (length > keep) {
+		name += length - keep;
+		while (((unsigned char)*name & 0xc0) == 0x80)
+			name++;
+	}
+	(void)snprintf(ret, size, "%s-%s", file->id, name);
+}
+
+static int stage_file(struct container *c, const struct store_file *file,
+		      struct store_batch *batch)
+{
+	struct store_cfile row = {
+		.bytes = file->bytes,
+		.created_usec = c->created_usec,
+	};
+	char path[WIRE_PATH_MAX + 1];
+	int r;
+
+	choose_path(c, file, path, sizeof(path));
+	r = id_new(ID_CONTAINER_FILE, row.id);
+	if (r >= 0)
+		r = staged_add(c, row.id, path, file->sha256, file->bytes);
+	if (r < 0)
+		return r;
+	strcpy(row.container_id, c->id);
+	strcpy(row.tenant, c->tenant->id);
+	(void)snprintf(row.path, sizeof(row.path), "%s%s", CORE_DATA_DIR, path);
+	strcpy(row.source, "user");
+	strcpy(row.media_type, file->media_type);
+	memcpy(row.sha256, file->sha256, sizeof(row.sha256));
+	/* What fails is kept in the batch and told by its commit. */
+	(void)store_batch_put_cfile(batch, &row);
+	return 0;
+}
+
+static int stage_files(struct container *c, const struct principal *who,
+		       const struct container_spec *spec,
+		       struct store_batch *batch, struct error *err)
+{
+	struct store_file file;
+	size_t i;
+	int r;
+
+	for (i = 0; i < spec->file_count; i++) {
+		r = file_find(c->core, who, spec->file_ids[i], &file, err);
+		if (r < 0) {
+			error_set_param(err, "file_ids");
+			return r;
+		}
+		r = stage_file(c, &file, batch);
+		if (r < 0)
+			return error_set_errno(err, r, "Cannot take a file");
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ commit */
+
+static void create_answer(void *object)
+{
+	struct create *cr = object;
+	struct container_view view;
+	struct error err = ERROR_INIT;
+	int r = 0;
+
+	if (cr->container)
+		container_fill_view(cr->container, &view);
+	else
+		r = core_container_get(cr->core, &cr->who, cr->earlier, true,
+				       &view, &err);
+	cr->done(cr->userdata, r < 0 ? NULL : &view, r < 0 ? &err : NULL);
+	create_free(cr);
+}
+
+/* Return: 1 if the key has an answer already, 0 if it is new */
+static int create_earlier(struct create *cr, struct error *err)
+{
+	struct store_idempotency row;
+	int r;
+
+	r = store_idempotency_get(cr->core->store, cr->who.tenant, cr->key,
+				  clock_wall(cr->core->clock), &row);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot look up the key");
+	if (memcmp(row.body_sha256, cr->body_sha256, HASH_SIZE))
+		return error_set(err, ERR_UNPROCESSABLE, "Idempotency-Key was "
+				 "used with another request");
+	strcpy(cr->earlier, row.answer);
+	return 1;
+}
+
+static void on_create_committed(void *userdata, int r)
+{
+	struct create *cr = userdata;
+	struct container *c = cr->container;
+	struct error err = ERROR_INIT;
+
+	if (r >= 0) {
+		/* The answer is "booting", whatever follows at once. */
+		container_begin(c);
+		create_answer(cr);
+		return;
+	}
+	cr->container = NULL;
+	container_forget(c);
+	if (r == -EEXIST && cr->key && create_earlier(cr, &err) > 0) {
+		create_answer(cr);
+		return;
+	}
+	core_store_failed(r, &err);
+	cr->done(cr->userdata, NULL, &err);
+	create_free(cr);
+}
+
+static void put_key(const struct create *cr, struct store_batch *batch)
+{
+	struct store_idempotency row = {
+		.created_usec = clock_wall(cr->core->clock),
+	};
+
+	strcpy(row.tenant, cr->who.tenant);
+	strncpy(row.key, cr->key, sizeof(row.key) - 1);
+	strcpy(row.answer, cr->container->id);
+	memcpy(row.body_sha256, cr->body_sha256, sizeof(row.body_sha256));
+	(void)store_batch_add_idempotency(batch, &row);
+}
+
+/* A ready VM if there is one and it is enough, else one of its own. */
+static int take_vm(struct container *c, struct error *err)
+{
+	uint32_t mib = memory_tier_mib(c->memory);
+	bool usual = c->memory == MEMORY_1G || mib <= pool_memory_mib(c->pool);
+	int r;
+
+	c->vm = usual ? pool_claim(c->pool) : NULL;
+	if (!c->vm) {
+		r = vm_new(c->core, c->pool, usual ? 0 : mib, &c->vm, err);
+		if (r < 0)
+			return r;
+	}
+	c->vm->container = c;
+	strcpy(c->image, c->vm->image);
+	return 0;
+}
+
+static int create_commit(struct create *cr, struct store_batch *batch,
+			 struct error *err)
+{
+	struct container *c = cr->container;
+	int r;
+
+	vm_put_row(c->vm, batch);
+	usage_add(c, batch, "created", dialect_name(c->dialect), 1);
+	if (cr->key)
+		put_key(cr, batch);
+	r = store_commit(cr->core->store, batch, on_create_committed, cr);
+	return r < 0 ? core_store_failed(r, err) : 0;
+}
+
+static int create_start(struct create *cr, const struct container_spec *spec,
+			struct container *c, struct error *err)
+{
+	struct core *core = cr->core;
+	struct store_batch *batch;
+	int r;
+
+	r = admission_take_session(core, c->tenant, err);
+	if (r < 0)
+		return r;
+	r = map_put(&core->containers, &c->node, c->id, c);
+	if (r < 0) {
+		admission_give_session(c->tenant);
+		return error_set_errno(err, r, "Cannot make a container");
+	}
+	cr->container = c;
+	batch = store_batch_new(core->store);
+	/* The row names the state it is in once the row is there. */
+	container_put_row(c, batch);
+	r = stage_files(c, &cr->who, spec, batch, err);
+	if (r >= 0)
+		r = take_vm(c, err);
+	if (r >= 0) {
+		container_put_row(c, batch);
+		r = create_commit(cr, batch, err);
+	}
+	if (r < 0) {
+		store_batch_free(batch);
+		container_forget(c);
+	}
+	return r;
+}
+
+static int create_new(struct core *core, const struct principal *who,
+		      const struct container_spec *spec, container_fn done,
+		      void *userdata, struct create **ret)
+{
+	_cleanup_(create_freep) struct create *cr = calloc(1, sizeof(*cr));
+
+	if (!cr)
+		return -ENOMEM;
+	cr->core = core;
+	cr->who = *who;
+	cr->done = done;
+	cr->userdata = userdata;
+	if (spec->idempotency.key) {
+		memcpy(cr->body_sha256, spec->idempotency.body_sha256,
+		       sizeof(cr->body_sha256));
+		cr->key = strdup(spec->idempotency.key);
+		if (!cr->key)
+			return -ENOMEM;
+	}
+	*ret = take_ptr(cr);
+	return 0;
+}
+
+int core_container_create(struct core *core, const struct principal *who,
+			  const struct container_spec *spec, container_fn done,
+			  void *userdata, struct error *err)
+{
+	_cleanup_(create_freep) struct create *cr = NULL;
+	struct pool *pool = NULL;
+	struct container *c;
+	int r;
+
+	r = create_new(core, who, spec, done, userdata, &cr);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot make a container");
+	r = cr->key ? create_earlier(cr, err) : 0;
+	if (r > 0) {
+		struct create *later = take_ptr(cr);
+
+		gc_bury(&core->gc, &later->node, create_answer, later);
+		return 0;
+	}
+	if (r >= 0)
+		r = core_refuse(core, err);
+	if (r >= 0)
+		r = check_minutes(spec, err);
+	if (r >= 0)
+		r = find_pool(core, spec, &pool, err);
+	if (r >= 0)
+		r = container_new(core, spec, who, pool, &c, err);
+	if (r < 0)
+		return r;
+	r = create_start(cr, spec, c, err);
+	if (r >= 0)
+		(void)take_ptr(cr);	/* its commit owns it */
+	return r;
+}
+
+/* ------------------------------------------------------------------ delete */
+
+int core_container_delete(struct core *core, const struct principal *who,
+			  const char *id, core_done_fn done, void *userdata,
+			  struct error *err)
+{
+	struct container *c = map_get(&core->containers, id);
+	struct store_batch *batch;
+	int r;
+
+	r = container_check(core, who, id, err);
+	if (r < 0)
+		return r;
+	batch = store_batch_new(core->store);
+	(void)store_batch_erase_container(batch, id);
+	r = core_commit_for(core, batch, done, userdata, err);
+	if (r < 0)
+		return r;
+	/* From here on nothing of it is written but how it ended. */
+	if (c) {
+		c->erased = true;
+		container_end(c, END_DELETED);
+	}
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CORE_CORE_PRIV_H
+#define CORE_CORE_PRIV_H
+
+/*
+ * What the parts of core share. Each part has its own corner in struct core
+ * and is the only one to write there; the rest is read by all.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/timer.h"
+#include "core/admission.h"
+#include "core/core.h"
+#include "core/core_settings.h"
+#include "core/gc.h"
+#include "core/map.h"
+#include "core/metrics.h"
+#include "core/pool.h"
+#include "core/reconcile.h"
+#include "store/store.h"
+#include "vmd/vmd.h"
+
+/* How often what is too old is removed. */
+#define CORE_SWEEP_USEC		(60 * USEC_PER_SEC)
+
+/* At most this long for the VMs to be gone when the daemon ends. */
+#define CORE_STOP_USEC		(30 * USEC_PER_SEC)
+
+/* CIDs count up from here and are not used again. */
+#define CORE_CID_FIRST		0x10000u
+
+struct core {
+	sd_event *event;
+	struct clock *clock;
+	struct clock *guest_clock;
+	struct clock *own_clock;	/* guest_clock, if nobody gave one */
+	const struct settings *settings;
+	struct store *store;
+	struct blobs *blobs;
+	struct vmd_client *vmd;
+	bool development;
+
+	struct core_settings set;
+	struct gc gc;
+	struct map tenants;
+	struct map vms;
+	struct map containers;
+	struct map execs;
+	struct pools pools;
+	struct admission admission;
+	struct reconcile reconcile;
+	struct metrics metrics;
+
+	char boot_id[CLOCK_BOOT_ID_SIZE];
+	uint64_t next_cid;
+	struct timer *sweep;
+
+	bool started;
+	bool stopping;
+	struct timer *stop_deadline;
+	sd_event_source *stop_over;
+	void (*stop_done)(void *userdata);
+	void *stop_userdata;
+
+	/* Rows that views point into until the loop goes on. */
+	struct store_container row_container;
+	struct store_file row_file;
+	struct store_cfile row_cfile;
+};
+
+/** core_refuse() - Whether new work is refused, and why */
+int core_refuse(struct core *core, struct error *err);
+
+/** core_vm_is_gone() - To be called by a VM that is: the last one may be awaited */
+void core_vm_is_gone(struct core *core);
+
+/** core_store_failed() - The error of a batch that was not carried out */
+int core_store_failed(int r, struct error *err);
+
+/* Of the Unix socket, if nobody says another; always there. */
+#define CORE_TENANT_DEFAULT	"default"
+
+/** tenant_put_row() - Make a tenant, if it does not exist */
+void tenant_put_row(struct core *core, const char *id,
+		    struct store_batch *batch);
+
+/** core_list_failed() - The error of a list of the store; 0 stays 0 */
+int core_list_failed(int r, const struct core_page *page, struct error *err);
+
+/**
+ * core_commit() - Commit a batch that nobody waits for
+ * @batch:	Taken over in any case
+ * @scope:	Whom a failure is logged about
+ */
+void core_commit(struct core *core, struct store_batch *batch,
+		 const struct log_scope *scope);
+
+/**
+ * core_commit_for() - Commit a batch that a client waits for
+ * @batch:	Taken over in any case
+ * @done:	As of core.h
+ */
+int core_commit_for(struct core *core, struct store_batch *batch,
+		    core_done_fn done, void *userdata, struct error *err);
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "core/container.h"
+#include "core/exec.h"
+#include "core/pull.h"
+#include "core/usage.h"
+#include "core/vm.h"
+
+/*
+ * From the guest's DONE to the record.
+ *
+ *	exec_done()	numbers are taken, the changed files are fetched
+ *	exec_pulled()	figures get the ids of their files
+ *	exec_finish()	row, record and files go into one batch; readers are told
+ *			at once, or after the commit if there are files: what was
+ *			announced must not be lost
+ *	exec_lose()	the session ended first: the same, with what there is
+ */
+
+static const enum exec_status statuses[] = {
+	[WIRE_STATUS_OK]		= EXEC_OK,
+	[WIRE_STATUS_ERROR]		= EXEC_ERROR,
+	[WIRE_STATUS_TIMEOUT]		= EXEC_TIMEOUT,
+	[WIRE_STATUS_INTERRUPTED]	= EXEC_INTERRUPTED,
+	[WIRE_STATUS_OUTPUT_LIMIT]	= EXEC_OUTPUT_LIMIT,
+	[WIRE_STATUS_OOM]		= EXEC_OOM,
+	[WIRE_STATUS_KERNEL_DIED]	= EXEC_KERNEL_DIED,
+};
+static_assert(sizeof(statuses) / sizeof(statuses[0]) == WIRE_STATUS_COUNT,
+	      "statuses[] doesn't match enum wire_status");
+
+static void set_error(struct exec *e, const char *name, const char *value)
+{
+	free(e->error_name);
+	free(e->error_value);
+	e->error_name = strdup(name);
+	e->error_value = strdup(value);
+	if (!e->error_traceback)
+		e->error_traceback = strdup("");
+}
+
+/* How a kernel died is told like an exception: by name and value. */
+static void set_death(struct exec *e, const struct message_done *m)
+{
+	const char *abbrev = m->signal ? sigabbrev_np(m->signal) : NULL;
+	char name[16], value[16];
+
+	if (m->signal) {
+		(void)snprintf(name, sizeof(name), "SIG%s",
+			       abbrev ? abbrev : "?");
+		(void)snprintf(value, sizeof(value), "%u", m->signal);
+	} else {
+		(void)snprintf(name, sizeof(name), "exit");
+		(void)snprintf(value, sizeof(value), "%u", m->exit_code);
+	}
+	set_error(e, name, value);
+}
+
+static void exec_take_numbers(struct exec *e, const struct message_done *m)
+{
+	e->status = statuses[m->status];
+	e->duration_usec = m->wall_usec;
+	e->cpu_usec = m->cpu_usec;
+	e->peak_memory_bytes = m->memory_peak_bytes;
+	e->execution_count = m->execution_count;
+	e->kernel_epoch = m->kernel_epoch;
+	e->state_lost = m->flags & WIRE_DONE_STATE_LOST;
+	e->total_bytes = usec_add(m->total[WIRE_STDOUT], m->total[WIRE_STDERR]);
+	e->omitted_bytes = usec_add(m->omitted[WIRE_STDOUT],
+				    m->omitted[WIRE_STDERR]);
+	e->truncated[0] = m->omitted[WIRE_STDOUT] > 0;
+	e->truncated[1] = m->omitted[WIRE_STDERR] > 0;
+	if (m->status == WIRE_STATUS_KERNEL_DIED)
+		set_death(e, m);
+}
+
+void exec_done(struct exec *e, const struct message_done *m)
+{
+	exec_take_numbers(e, m);
+	e->bundle_open = false;
+	exec_tell_results(e, false);
+	exec_enter(e, EXEC_STATE_PULLING);
+	e->container->kernel_epoch = e->kernel_epoch;
+	e->container->vm->kernel_epoch = e->kernel_epoch;
+	if (pull_count(e->pull) == 0)
+		exec_pulled(e);
+	else
+		pull_start(e->pull);
+}
+
+/* --------------------------------------------------------------- results */
+
+static void take_artifact(void *userdata, struct pulled *file)
+{
+	struct exec *e = userdata;
+	struct exec_artifact *a = &e->artifacts[e->artifact_count];
+
+	a->view = file->view;
+	a->path = take_ptr(file->path);
+	a->view.path = a->path;
+	e->core->metrics.artifacts++;
+	e->core->metrics.artifact_bytes += a->view.bytes;
+	if (e->container)
+		e->container->usage.bytes_out += a->view.bytes;
+	/* Without memory an event is missing; the view has it. */
+	(void)exec_add_part(e, EXEC_PART_ARTIFACT, e->artifact_count);
+	e->artifact_count++;
+}
+
+static void take_skipped(void *userdata, const struct exec_skipped *skipped)
+{
+	struct exec *e = userdata;
+	struct exec_skipped *s = &e->skipped[e->skipped_count];
+
+	*s = *skipped;
+	s->path = strdup(skipped->path);
+	s->reason = strdup(skipped->reason);
+	if (s->path && s->reason) {
+		e->skipped_count++;
+		return;
+	}
+	free((char *)s->path);
+	free((char *)s->reason);
+}
+
+static const struct exec_artifact *find_artifact(const struct exec *e,
+						 const char *relative)
+{
+	const size_t prefix = strlen(CORE_DATA_DIR);
+	size_t i;
+
+	for (i = 0; i < e->artifact_count; i++)
+		if (strcmp(e->artifacts[i].path + prefix, relative) == 0)
+			return &e->artifacts[i];
+	return NULL;
+}
+
+/* Return: false if its file was skipped, so that there is nothing to show */
+static bool resolve_datum(const struct exec *e, struct exec_datum *d)
+{
+	const struct exec_artifact *a;
+
+	if (!exec_datum_is_file(d))
+		return true;
+	a = find_artifact(e, d->data);
+	free((char *)d->data);
+	d->data = NULL;
+	d->data_len = 0;
+	if (a) {
+		strcpy(d->file_id, a->view.id);
+		return true;
+	}
+	free((char *)d->mime);
+	d->mime = NULL;
+	return false;
+}
+
+/* A datum that is a file gets its id; one without a file is left out. */
+static void resolve_result(struct exec *e, size_t result)
+{
+	struct exec_datum *data = &e->data[e->result_first[result]];
+	size_t i, kept = 0;
+
+	for (i = 0; i < e->results[result].count; i++) {
+		if (!resolve_datum(e, &data[i]))
+			continue;
+		if (kept != i) {
+			data[kept] = data[i];
+			data[i] = (struct exec_datum){ 0 };
+		}
+		kept++;
+	}
+	e->results[result].count = kept;
+}
+
+static void resolve_figures(struct exec *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->result_count; i++)
+		resolve_result(e, i);
+}
+
+static int exec_take_files(struct exec *e)
+{
+	size_t count = pull_count(e->pull);
+
+	if (count == 0)
+		return 0;
+	e->artifacts = calloc(count, sizeof(*e->artifacts));
+	e->skipped = calloc(count, sizeof(*e->skipped));
+	if (!e->artifacts || !e->skipped)
+		return -ENOMEM;
+	pull_each(e->pull, take_artifact, e);
+	pull_each_skipped(e->pull, take_skipped, e);
+	return 0;
+}
+
+void exec_pulled(struct exec *e)
+{
+	struct store_batch *batch = pull_batch(e->pull);
+	int r;
+
+	r = exec_take_files(e);
+	if (r < 0)
+		log_error(&e->scope, r, "Cannot tell of files");
+	resolve_figures(e);
+	exec_tell_results(e, true);
+	pull_free(take_ptr(e->pull));
+	exec_finish(e, batch);
+}
+
+/* ----------------------------------------------------------------- record */
+
+static void exec_tell_done(struct exec *e)
+{
+	if (e->told)
+		return;
+	e->told = true;
+	exec_wake(e);
+}
+
+/* The disk refused: files that nobody can fetch must not be announced. */
+static void exec_drop_files(struct exec *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->artifact_count; i++) {
+		struct exec_skipped skipped = {
+			.path = e->artifacts[i].path,
+			.reason = "host_storage_full",
+			.bytes = e->artifacts[i].view.bytes,
+		};
+
+		take_skipped(e, &skipped);
+		free(e->artifacts[i].path);
+	}
+	e->artifact_count = 0;
+}
+
+static void on_saved(void *userdata, int r)
+{
+	struct exec *e = userdata;
+
+	if (r < 0) {
+		log_error(&e->scope, r, "Cannot keep the record of an execution");
+		exec_drop_files(e);
+	}
+	exec_pin(e);
+	exec_tell_done(e);
+	exec_over(e, r);
+	exec_unpin(e);
+}
+
+static void exec_put_all(struct exec *e, struct store_batch *batch)
+{
+	_cleanup_(buf_done) struct buf json = BUF_INIT(STORE_RECORD_MAX);
+	struct store_record record;
+	int r;
+
+	r = exec_write_record(e, &json);
+	record = (struct store_record){
+		.json = (const char *)json.data,
+		.json_size = json.length,
+		.out = e->out[WIRE_STDOUT].data,
+		.out_size = e->out[WIRE_STDOUT].length,
+		.err = e->out[WIRE_STDERR].data,
+		.err_size = e->out[WIRE_STDERR].length,
+	};
+	if (r < 0)
+		log_error(&e->scope, r, "Cannot write the record");
+	exec_put_row(e, batch, r < 0 ? NULL : &record);
+	if (!e->container)
+		return;
+	usage_add_exec(e, batch);
+	container_put_row(e->container, batch);
+}
+
+static void exec_count(struct exec *e)
+{
+	struct metrics *m = &e->core->metrics;
+	struct container *c = e->container;
+
+	m->executions[e->status]++;
+	m->executing_usec += e->duration_usec;
+	c->usage.executions++;
+	c->executing_usec += e->duration_usec;
+}
+
+void exec_finish(struct exec *e, struct store_batch *batch)
+{
+	struct container *c = e->container;
+	int r;
+
+	exec_enter(e, EXEC_STATE_SAVING);
+	e->ended_usec = clock_wall(e->core->clock);
+	exec_count(e);
+	log_debug(&e->scope, "Execution ended (%s) after %llu us",
+		  exec_status_name(e->status),
+		  (unsigned long long)e->duration_usec);
+	if (e->artifact_count == 0)
+		exec_tell_done(e);
+	container_exec_over(c, e);
+
+	if (!batch)
+		batch = store_batch_new(e->core->store);
+	/* What was deleted in the meantime must not come back. */
+	if (c->erased) {
+		store_batch_free(batch);
+		on_saved(e, 0);
+		return;
+	}
+	exec_put_all(e, batch);
+	r = store_commit(e->core->store, batch, on_saved, e);
+	if (r < 0) {
+		store_batch_free(batch);
+		on_saved(e, r);
+	}
+}
+
+void exec_cancel(struct exec *e)
+{
+	e->status = EXEC_INTERRUPTED;
+	set_error(e, "KeyboardInterrupt", "interrupted before it began");
+	exec_finish(e, NULL);
+}
+
+void exec_refused_memory(struct exec *e)
+{
+	e->status = EXEC_OOM;
+	set_error(e, "MemoryError", "the guest has no memory for the source");
+	exec_finish(e, NULL);
+}
+
+void exec_lose(struct exec *e, enum end_reason reason)
+{
+	if (e->state >= EXEC_STATE_SAVING)
+		return;
+	if (e->state == EXEC_STATE_PULLING) {
+		/* What it came to is known; files not here yet are lost. */
+		pull_give_up(e->pull);
+		exec_pulled(e);
+		return;
+	}
+	e->status = EXEC_SESSION_LOST;
+	e->bundle_open = false;
+	set_error(e, end_reason_name(reason), end_reason_sentence(reason));
+	resolve_figures(e);
+	exec_tell_results(e, true);
+	pull_free(take_ptr(e->pull));
+	exec_finish(e, NULL);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "core/container.h"
+#include "core/pull.h"
+#include "core/vm.h"
+
+/*
+ * The last files of a session that ends at a limit or when the daemon is
+ * drained: QUIESCE syncs the guest and lists what changed since the last
+ * execution, through memory maps for example. What cannot be fetched within
+ * CONTAINER_HARVEST_USEC of the end's beginning is lost.
+ */
+
+static void on_harvest_saved(void *userdata, int r)
+{
+	(void)userdata;
+	if (r < 0)
+		log_error(NULL, r, "Cannot keep the last files of a session");
+}
+
+static void count_file(void *userdata, struct pulled *file)
+{
+	struct container *c = userdata;
+
+	c->usage.bytes_out += file->view.bytes;
+}
+
+static void on_pulled(void *userdata)
+{
+	struct container *c = userdata;
+	struct store_batch *batch = pull_batch(c->harvest);
+	int r;
+
+	pull_each(c->harvest, count_file, c);
+	/* The end of the session is committed later, so this is seen first. */
+	r = store_commit(c->core->store, batch, on_harvest_saved, NULL);
+	if (r < 0) {
+		store_batch_free(batch);
+		on_harvest_saved(NULL, r);
+	}
+	container_destroy_vm(c);
+}
+
+bool harvest_start(struct container *c)
+{
+	int r;
+
+	if (!vm_linked(c->vm) || c->harvest)
+		return false;
+	r = pull_new(c, NULL, on_pulled, c, &c->harvest);
+	if (r >= 0) {
+		c->vm->quiesce_call = vm_request(c->vm);
+		r = guest_link_quiesce(c->vm->link, c->vm->quiesce_call);
+	}
+	if (r < 0) {
+		log_warning(&c->scope, r, "Cannot ask for the last files");
+		harvest_stop(c);
+		return false;
+	}
+	return true;
+}
+
+int harvest_frame(struct container *c, const struct frame *f,
+		  struct error *err)
+{
+	struct message_quiesced quiesced;
+	struct message_changed changed;
+	int r;
+
+	if (!c->harvest)
+		return 0;
+	if (f->type == WIRE_CHANGED) {
+		r = message_decode_changed(f, &changed);
+		return r < 0 ? r : pull_add(c->harvest, &changed);
+	}
+	if (f->type != WIRE_QUIESCED)
+		return error_set(err, ERR_GUEST,
+				 "the guest answered QUIESCE with 0x%04x",
+				 f->type);
+	r = message_decode_quiesced(f, &quiesced);
+	if (r < 0)
+		return r;
+	c->vm->quiesce_call = 0;
+	pull_start(c->harvest);
+	return 0;
+}
+
+void harvest_stop(struct container *c)
+{
+	timer_clear(c->harvest_deadline);
+	if (c->vm)
+		c->vm->quiesce_call = 0;
+	/* Maybe from within its own callback: it frees itself when it can. */
+	pull_free(take_ptr(c->harvest));
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/pool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/settings.h"
+#include "core/core_priv.h"
+#include "core/vm.h"
+
+static void on_refill(struct timer *t, void *userdata);
+
+static int pool_init(struct core *core, struct pool *pool, const char *name)
+{
+	const struct settings *s = core->settings;
+	char section[STORE_NAME_SIZE];
+
+	(void)snprintf(section, sizeof(section), "pool.%s", name);
+	*pool = (struct pool){
+		.core = core,
+		.name = name,
+		.ready_target = settings_uint(s, section, "ready"),
+		.max = settings_uint(s, section, "max"),
+		.max_artifact_bytes = settings_bytes(s, section,
+						     "max_artifact"),
+	};
+	pool->vmd.memory_mib =
+		(uint32_t)(settings_bytes(s, section, "memory") >> 20);
+	TAILQ_INIT(&pool->idle);
+	return timer_new(core->event, core->guest_clock, "pool-refill",
+			 on_refill, pool, &pool->refill);
+}
+
+int pools_init(struct core *core)
+{
+	struct pools *pools = &core->pools;
+	const char *name;
+	size_t count = 0;
+	int r;
+
+	while (settings_instance(core->settings, "pool", count))
+		count++;
+	pools->pool = calloc(count ? count : 1, sizeof(*pools->pool));
+	if (!pools->pool)
+		return -ENOMEM;
+	while (pools->count < count) {
+		name = settings_instance(core->settings, "pool", pools->count);
+		r = pool_init(core, &pools->pool[pools->count], name);
+		if (r < 0)
+			return r;
+		pools->count++;
+	}
+	return 0;
+}
+
+void pools_done(struct core *core)
+{
+	size_t i;
+
+	for (i = 0; i < core->pools.count; i++)
+		timer_free(core->pools.pool[i].refill);
+	free(core->pools.pool);
+	core->pools = (struct pools){ 0 };
+}
+
+struct pool *pool_find(struct core *core, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < core->pools.count; i++)
+		if (strcmp(core->pools.pool[i].name, name) == 0)
+			return &core->pools.pool[i];
+	return NULL;
+}
+
+static void pool_update(struct pool *pool, const struct vmd_hello *hello)
+{
+	uint32_t i;
+
+	pool->known = false;
+	for (i = 0; i < hello->pool_count && i < VMD_POOLS_MAX; i++) {
+		if (strcmp(hello->pools[i].name, pool->name) != 0)
+			continue;
+		pool->known = true;
+		pool->vmd_index = i;
+		pool->vmd = hello->pools[i];
+		(void)snprintf(pool->image, sizeof(pool->image), "%s@%s",
+			       pool->vmd.image, pool->vmd.digest);
+	}
+}
+
+/* VMs of an image that is not the pool's any more are of no use to anybody. */
+static void pool_drop_stale(struct pool *pool)
+{
+	struct vm *vm, *next;
+
+	for (vm = TAILQ_FIRST(&pool->idle); vm; vm = next) {
+		next = TAILQ_NEXT(vm, in_pool);
+		if (strcmp(vm->image, pool->image) != 0)
+			vm_stop(vm, END_IMAGE_REMOVED);
+	}
+}
+
+void pools_update(struct core *core, const struct vmd_hello *hello)
+{
+	size_t i;
+
+	for (i = 0; i < core->pools.count; i++) {
+		pool_update(&core->pools.pool[i], hello);
+		pool_drop_stale(&core->pools.pool[i]);
+		core->pools.pool[i].backoff = 0;
+		pool_refill(&core->pools.pool[i]);
+	}
+}
+
+static void pool_end(struct pool *pool)
+{
+	struct vm *vm, *next;
+
+	for (vm = TAILQ_FIRST(&pool->idle); vm; vm = next) {
+		next = TAILQ_NEXT(vm, in_pool);
+		vm_stop(vm, END_DRAINED);
+	}
+}
+
+void pools_fill(struct core *core, bool fill)
+{
+	size_t i;
+
+	core->pools.filling = fill;
+	for (i = 0; i < core->pools.count; i++) {
+		if (fill)
+			pool_refill(&core->pools.pool[i]);
+		else
+			pool_end(&core->pools.pool[i]);
+	}
+}
+
+void pool_put(struct pool *pool, struct vm *vm)
+{
+	TAILQ_INSERT_TAIL(&pool->idle, vm, in_pool);
+	pool->idle_count++;
+}
+
+static void pool_take(struct pool *pool, struct vm *vm)
+{
+	TAILQ_REMOVE(&pool->idle, vm, in_pool);
+	pool->idle_count--;
+}
+
+static struct vm *pool_find_state(struct pool *pool, enum vm_state from,
+				  enum vm_state to)
+{
+	struct vm *vm;
+
+	TAILQ_FOREACH(vm, &pool->idle, in_pool)
+		if (vm->state >= from && vm->state <= to)
+			return vm;
+	return NULL;
+}
+
+struct vm *pool_claim(struct pool *pool)
+{
+	struct metrics *m = &pool->core->metrics;
+	struct vm *vm;
+
+	vm = pool_find_state(pool, VM_READY, VM_READY);
+	if (vm) {
+		m->claims_ready++;
+	} else {
+		vm = pool_find_state(pool, VM_STARTING, VM_BOOTING);
+		if (vm)
+			m->claims_booting++;
+		else
+			m->claims_none++;
+	}
+	if (vm) {
+		pool_take(pool, vm);
+		pool_refill(pool);
+	}
+	return vm;
+}
+
+void pool_vm_ready(struct pool *pool, struct vm *vm)
+{
+	(void)vm;
+	pool->backoff = 0;
+	pool_refill(pool);
+}
+
+void pool_vm_gone(struct pool *pool, struct vm *vm)
+{
+	bool failed = vm->trace.ready == 0 && !pool->core->stopping;
+
+	pool_take(pool, vm);
+	if (failed) {
+		pool->backoff = pool->backoff ? 2 * pool->backoff :
+						POOL_BACKOFF_MIN;
+		if (pool->backoff > POOL_BACKOFF_MAX)
+			pool->backoff = POOL_BACKOFF_MAX;
+	}
+	pool_refill(pool);
+}
+
+uint32_t pool_memory_mib(const struct pool *pool)
+{
+	return pool->vmd.memory_mib;
+}
+
+uint64_t pool_ready_count(const struct pool *pool)
+{
+	const struct vm *vm;
+	uint64_t count = 0;
+
+	TAILQ_FOREACH(vm, &pool->idle, in_pool)
+		count += vm->state == VM_READY;
+	return count;
+}
+
+void pool_refill(struct pool *pool)
+{
+	if (!pool->core->pools.filling || pool->core->stopping)
+		return;
+	timer_set_after(pool->refill, pool->backoff);
+}
+
+static void on_vm_committed(void *userdata, int r)
+{
+	struct vm *vm = userdata;
+
+	if (vm->state != VM_PLANNED)
+		return;
+	if (r >= 0) {
+		vm_start(vm);
+		return;
+	}
+	log_warning(&vm->scope, r, "Cannot note a VM for pool '%s' in the "
+		    "ledger, trying again later", vm->pool->name);
+	vm_forget(vm);
+}
+
+/* The intent first, then the VM. */
+static int pool_start_vm(struct pool *pool, struct error *err)
+{
+	struct core *core = pool->core;
+	struct store_batch *batch;
+	struct vm *vm;
+	int r;
+
+	r = vm_new(core, pool, 0, &vm, err);
+	if (r < 0)
+		return r;
+	pool_put(pool, vm);
+	batch = store_batch_new(core->store);
+	vm_put_row(vm, batch);
+	r = store_commit(core->store, batch, on_vm_committed, vm);
+	if (r < 0) {
+		store_batch_free(batch);
+		vm_forget(vm);
+		return core_store_failed(r, err);
+	}
+	return 0;
+}
+
+/* One boots at a time, so that a refill leaves room for claims to start. */
+static void on_refill(struct timer *t, void *userdata)
+{
+	struct pool *pool = userdata;
+	struct error err = ERROR_INIT;
+	int r;
+
+	(void)t;
+	if (!pool->core->pools.filling || !pool->known ||
+	    pool->vmd.problem[0] || pool->idle_count >= pool->ready_target ||
+	    pool_find_state(pool, VM_PLANNED, VM_BOOTING) ||
+	    !vmd_client_hello(pool->core->vmd))
+		return;
+	r = pool_start_vm(pool, &err);
+	if (r >= 0)
+		return;
+	/* A full host is no fault; VMs that end call for a refill anyway. */
+	if (err.code != ERR_CAPACITY)
+		log_warning(NULL, 0, "Cannot refill pool '%s': %s", pool->name,
+			    err.message);
+	pool->backoff = POOL_BACKOFF_MAX;
+	timer_set_after(pool->refill, pool->backoff);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CORE_POOL_H
+#define CORE_POOL_H
+
+/*
+ * Pools: which VMs there may be, and some that are ready before anybody asks.
+ *
+ * A VM that belongs to no container is idle: it boots or it is ready. A claim
+ * takes a ready one, or the one that has booted longest, and asks nobody: from
+ * then on it is the container's, and it is never handed back. Refilling starts
+ * one VM at a time and waits longer after each failure.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/timer.h"
+#include "store/rows.h"
+#include "vmd/vmd_proto.h"
+
+struct core;
+struct vm;
+
+#define POOL_BACKOFF_MIN	USEC_PER_SEC
+#define POOL_BACKOFF_MAX	(60 * USEC_PER_SEC)
+
+/* An idle VM that nobody claims is ended by the hypervisor process after this. */
+#define POOL_VM_LIFE		(12 * USEC_PER_HOUR)
+
+TAILQ_HEAD(vm_list, vm);
+
+struct pool {
+	struct core *core;
+	const char *name;		/* the settings' */
+	uint64_t ready_target;
+	uint64_t max;
+	uint64_t max_artifact_bytes;
+
+	/* As the hypervisor process can serve it */
+	bool known;
+	uint32_t vmd_index;
+	struct vmd_pool vmd;
+	char image[STORE_IMAGE_SIZE];	/* "name@sha256:…" */
+
+	struct vm_list idle;		/* oldest first */
+	uint64_t idle_count;
+	uint64_t vm_count;		/* claimed ones and dying ones, too */
+	struct timer *refill;
+	usec_t backoff;			/* 0: the last one was fine */
+};
+
+struct pools {
+	struct pool *pool;
+	size_t count;
+	bool filling;			/* the daemon is up and not stopping */
+};
+
+int pools_init(struct core *core);
+void pools_done(struct core *core);
+
+/** pools_update() - Take over what a HELLO says */
+void pools_update(struct core *core, const struct vmd_hello *hello);
+
+/** pools_fill() - Begin to keep VMs ready, or stop doing so and end them */
+void pools_fill(struct core *core, bool fill);
+
+/** pool_find() - By name; NULL if there is none */
+struct pool *pool_find(struct core *core, const char *name);
+
+/** pool_claim() - An idle VM, which is the caller's now; NULL if none is left */
+struct vm *pool_claim(struct pool *pool);
+
+/** pool_put() - Count an idle VM in: a restored one, or a claim that failed */
+void pool_put(struct pool *pool, struct vm *vm);
+
+/* What an idle VM tells its pool. */
+void pool_vm_ready(struct pool *pool, struct vm *vm);
+void pool_vm_gone(struct pool *pool, struct vm *vm);
+
+/** pool_memory_mib() - Of its VMs that ask for nothing more */
+uint32_t pool_memory_mib(const struct pool *pool);
+
+/** pool_ready_count() - VMs that a claim gets at once */
+uint64_t pool_ready_count(const struct pool *pool);
+
+/** pool_refill() - See whether VMs are missing, soon */
+void pool_refill(struct pool *pool);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/pull.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/name.h"
+#include "base/timer.h"
+#include "core/container.h"
+#include "core/guest_xfer.h"
+#include "core/vm.h"
+
+/* A connection that could not be made, as while vmd starts anew, is tried
+ * again this often and this many times. */
+#define PULL_RETRY_USEC	(250 * USEC_PER_MSEC)
+#define PULL_RETRIES	80
+
+/**
+ * struct pull_entry - A file that the guest told of
+ * @skip:	Why it is not fetched; NULL: it is or was
+ */
+struct pull_entry {
+	char path[sizeof(CORE_DATA_DIR) + WIRE_PATH_MAX];
+	uint64_t bytes;
+	const char *skip;
+	uint64_t limit_bytes;
+	bool fetched;
+	struct pulled file;
+};
+
+struct pull {
+	struct gc_node buried;
+	struct container *container;
+	char exec_id[ID_SIZE];
+	void (*done)(void *userdata);
+	void *userdata;
+
+	struct pull_entry *entries;
+	size_t count;
+	size_t next;
+	uint64_t fetched_bytes;
+	uint64_t room_bytes;		/* left of the tenant's quota */
+	struct guest_xfer *xfer;
+	struct timer *retry;
+	unsigned retries;
+	struct store_batch *batch;
+};
+
+static void pull_next(struct pull *p);
+
+static void on_retry(struct timer *t, void *userdata)
+{
+	(void)t;
+	pull_next(userdata);
+}
+
+static void pull_free_now(void *object)
+{
+	struct pull *p = object;
+	size_t i;
+
+	for (i = 0; i < p->count; i++)
+		free(p->entries[i].file.path);
+	free(p->entries);
+	timer_free(p->retry);
+	store_batch_free(p->batch);
+	free(p);
+}
+
+int pull_new(struct container *c, const char *exec_id,
+	     void (*done)(void *userdata), void *userdata, struct pull **ret)
+{
+	struct pull *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	p->container = c;
+	p->done = done;
+	p->userdata = userdata;
+	if (exec_id)
+		strncpy(p->exec_id, exec_id, sizeof(p->exec_id) - 1);
+	r = timer_new(c->core->event, c->core->guest_clock, "pull-retry",
+		      on_retry, p, &p->retry);
+	if (r < 0) {
+		free(p);
+		return r;
+	}
+	*ret = p;
+	return 0;
+}
+
+void pull_free(struct pull *p)
+{
+	if (!p)
+		return;
+	p->done = NULL;
+	guest_xfer_cancel(take_ptr(p->xfer));
+	timer_clear(p->retry);
+	gc_bury(&p->container->core->gc, &p->buried, pull_free_now, p);
+}
+
+size_t pull_count(const struct pull *p)
+{
+	return p->count;
+}
+
+void pull_restart(struct pull *p)
+{
+	p->count = 0;
+}
+
+/* What a client reads of a path that may be any bytes. */
+static void entry_set_path(struct pull_entry *entry, struct bytes name)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(sizeof(entry->path));
+	size_t size;
+
+	if (buf_add_str(&text, CORE_DATA_DIR) < 0)
+		return;
+	/* A part is better than nothing: the path is only shown. */
+	(void)utf8_add_fixed(&text, name.data, name.size);
+	size = utf8_cut(text.data, text.length, sizeof(entry->path) - 1);
+	memcpy(entry->path, text.data, size);
+	entry->path[size] = '\0';
+}
+
+static int pull_add_entry(struct pull *p,
+			  const struct message_changed_entry *told)
+{
+	struct pull_entry *entry;
+	void *grown;
+
+	if (p->count >= WIRE_CHANGED_MAX)
+		return -E2BIG;
+	grown = reallocarray(p->entries, p->count + 1, sizeof(*p->entries));
+	if (!grown)
+		return -ENOMEM;
+	p->entries = grown;
+	entry = &p->entries[p->count];
+	*entry = (struct pull_entry){ .bytes = told->size };
+	entry_set_path(entry, told->name);
+	if (told->skip != WIRE_SKIP_NONE)
+		entry->skip = wire_skip_name(told->skip);
+	else if (name_check_path((const char *)told->name.data,
+				 told->name.size, NULL) < 0)
+		entry->skip = "bad_name";
+	p->count++;
+	return 0;
+}
+
+int pull_add(struct pull *p, struct message_changed *changed)
+{
+	struct message_changed_entry entry;
+	int r;
+
+	while (message_changed_next(changed, &entry) > 0) {
+		r = pull_add_entry(p, &entry);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ fetch */
+
+static void pull_skip(struct pull *p, const char *why, uint64_t limit_bytes)
+{
+	struct pull_entry *entry = &p->entries[p->next++];
+
+	entry->skip = why;
+	entry->limit_bytes = limit_bytes;
+}
+
+static int pull_keep(struct pull *p, const struct xfer_end *end)
+{
+	struct container *c = p->container;
+	struct pull_entry *entry = &p->entries[p->next];
+	struct store_cfile row = {
+		.bytes = end->info->bytes,
+		.created_usec = clock_wall(c->core->clock),
+	};
+	struct cfile_view *view = &entry->file.view;
+	int r;
+
+	r = id_new(ID_CONTAINER_FILE, row.id);
+	if (r < 0)
+		return r;
+	strcpy(row.container_id, c->id);
+	strcpy(row.tenant, c->tenant->id);
+	strcpy(row.path, entry->path);
+	strcpy(row.source, "assistant");
+	strcpy(row.media_type, end->info->media_type);
+	strcpy(row.exec_id, p->exec_id);
+	memcpy(row.sha256, end->info->sha256, sizeof(row.sha256));
+	r = store_batch_put_cfile(p->batch, &row);
+	if (r < 0)
+		return r;
+
+	entry->file.path = strdup(entry->path);
+	if (!entry->file.path)
+		return -ENOMEM;
+	strcpy(view->id, row.id);
+	strcpy(view->container, c->id);
+	view->created_at = (int64_t)(row.created_usec / USEC_PER_SEC);
+	view->bytes = row.bytes;
+	view->path = entry->file.path;
+	memcpy(view->sha256, row.sha256, sizeof(view->sha256));
+	entry->fetched = true;
+	p->fetched_bytes += row.bytes;
+	return 0;
+}
+
+/* A file that is gone again, or was replaced by something else, is no fault. */
+static const char *pull_skip_word(const struct xfer_end *end)
+{
+	if (end->result == XFER_FILE)
+		return wire_file_status_name(end->file_status);
+	if (end->result == XFER_STORAGE && end->r == -ENOSPC)
+		return "host_storage_full";
+	return "failed";
+}
+
+static void pull_guest_failed(struct pull *p, const struct xfer_end *end)
+{
+	enum end_reason reason = end->result == XFER_BROKEN ?
+					 END_GUEST_PROTOCOL_ERROR :
+					 END_GUEST_UNRESPONSIVE;
+
+	/* This ends the session, and with it whoever waits for this. */
+	if (p->container->vm)
+		vm_fail(p->container->vm, reason, end->err);
+}
+
+static uint64_t pull_file_max(const struct pull *p)
+{
+	return p->container->pool->max_artifact_bytes;
+}
+
+static void on_fetched(void *userdata, struct xfer_end *end)
+{
+	struct pull *p = userdata;
+	int r;
+
+	p->xfer = NULL;
+	switch (end->result) {
+	case XFER_OK:
+		r = pull_keep(p, end);
+		blob_writer_free(end->writer);
+		if (r < 0)
+			pull_skip(p, "failed", 0);
+		else
+			p->next++;
+		break;
+	case XFER_TOO_LARGE:
+		p->entries[p->next].bytes = end->bytes;
+		pull_skip(p, "too_large", pull_file_max(p));
+		break;
+	case XFER_FILE:
+	case XFER_STORAGE:
+		pull_skip(p, pull_skip_word(end), 0);
+		break;
+	case XFER_LOST:
+		if (++p->retries < PULL_RETRIES)
+			timer_set_after(p->retry, PULL_RETRY_USEC);
+		else
+			pull_guest_failed(p, end);
+		return;
+	case XFER_BROKEN:
+	case XFER_STALLED:
+		pull_guest_failed(p, end);
+		return;
+	}
+	pull_next(p);
+}
+
+/* Why the next entry is not even asked for; NULL: it is. */
+static const char *pull_refuses(const struct pull *p, uint64_t *ret_limit)
+{
+	const struct pull_entry *entry = &p->entries[p->next];
+	uint64_t max = pull_file_max(p);
+	uint64_t all = max > CORE_ARTIFACTS_MAX ? max : CORE_ARTIFACTS_MAX;
+
+	*ret_limit = 0;
+	if (entry->skip)
+		return entry->skip;
+	*ret_limit = max;
+	if (entry->bytes > max)
+		return "too_large";
+	*ret_limit = all;
+	if (entry->bytes > all - p->fetched_bytes)
+		return "too_much";
+	*ret_limit = p->room_bytes;
+	if (entry->bytes > usec_sub(p->room_bytes, p->fetched_bytes))
+		return "quota";
+	return NULL;
+}
+
+static int pull_fetch(struct pull *p)
+{
+	struct container *c = p->container;
+	struct guest_xfer_config config = {
+		.event = c->core->event,
+		.clock = c->core->guest_clock,
+		.gc = &c->core->gc,
+		.blobs = c->core->blobs,
+		.vmd = c->core->vmd,
+		.path = p->entries[p->next].path + strlen(CORE_DATA_DIR),
+		.done = on_fetched,
+		.userdata = p,
+	};
+
+	if (!c->vm)
+		return -ENOTCONN;
+	config.vm_id = c->vm->id;
+	config.nonce = c->vm->nonce;
+	return guest_xfer_get(&config, pull_file_max(p), &p->xfer);
+}
+
+static void pull_next(struct pull *p)
+{
+	struct xfer_end lost = { .result = XFER_LOST };
+	const char *why;
+	uint64_t limit;
+	int r;
+
+	while (p->next < p->count) {
+		why = pull_refuses(p, &limit);
+		if (!why)
+			break;
+		pull_skip(p, why, limit);
+	}
+	if (p->next >= p->count) {
+		if (p->done)
+			p->done(p->userdata);
+		return;
+	}
+	r = pull_fetch(p);
+	if (r < 0) {
+		lost.r = r;
+		on_fetched(p, &lost);
+	}
+}
+
+static uint64_t pull_room(const struct container *c)
+{
+	struct store_totals totals;
+	uint64_t quota = c->core->set.quota_bytes;
+
+	if (quota == 0)
+		return UINT64_MAX;
+	if (store_tenant_totals(c->core->store, c->tenant->id, &totals) < 0)
+		return 0;
+	return usec_sub(quota, totals.file_bytes + totals.cfile_bytes);
+}
+
+void pull_start(struct pull *p)
+{
+	p->batch = store_batch_new(p->container->core->store);
+	p->room_bytes = p->count > 0 ? pull_room(p->container) : 0;
+	/* Not now: whoever starts a pull is not prepared for its end. */
+	timer_set(p->retry, 0);
+}
+
+void pull_give_up(struct pull *p)
+{
+	guest_xfer_cancel(take_ptr(p->xfer));
+	timer_clear(p->retry);
+	while (p->next < p->count)
+		pull_skip(p, "session_ended", 0);
+}
+
+struct store_batch *pull_batch(struct pull *p)
+{
+	return take_ptr(p->batch);
+}
+
+void pull_each(struct pull *p,
+	       void (*each)(void *userdata, struct pulled *file),
+	       void *userdata)
+{
+	size_t i;
+
+	for (i = 0; i < p->count; i++)
+		if (p->entries[i].fetched)
+			each(userdata, &p->entries[i].file);
+}
+
+void pull_each_skipped(struct pull *p,
+		       void (*each)(void *userdata,
+				    const struct exec_skipped *skipped),
+		       void *userdata)
+{
+	struct exec_skipped skipped;
+	size_t i;
+
+	for (i = 0; i < p->count; i++) {
+		if (p->entries[i].fetched)
+			continue;
+		skipped = (struct exec_skipped){
+			.path = p->entries[i].path,
+			.reason = p->entries[i].skip ? p->entries[i].skip :
+						       "session_ended",
+			.bytes = p->entries[i].bytes,
+			.limit_bytes = p->entries[i].limit_bytes,
+		};
+		each(userdata, &skipped);
+	}
+}
