@@ -156,12 +156,12 @@ void daemon_init(struct daemon *d)
 
 static void free_objects(struct daemon *d)
 {
-	/* Whoever uses another one ends before it. */
+	/* Whoever uses another one ends before it; of vmd see core_free(). */
 	api_free(d->api);
+	vmd_client_free(d->vmd);
 	core_free(d->core);
 	store_free(d->store);
 	blobs_free(d->blobs);
-	vmd_client_free(d->vmd);
 	/* What it still has to say comes before our own last word. */
 	if (d->vmd_process && error_is_set(&d->failure))
 		vmd_process_wait(d->vmd_process, PATIENCE_FAILED);

@@ -96,17 +96,18 @@ static void drain_clients(struct daemon *d)
 }
 
 /*
- * Our end of the socket closes, upon which cupola-vmd exits by itself. Core
- * uses the connection, and the server uses core, so they end first.
+ * Our end of the socket closes, upon which cupola-vmd exits by itself. The
+ * server uses core, so it ends first; what core has asked of vmd is answered by
+ * the end of the client, so that comes before core's.
  */
 static void end_vmd(struct daemon *d)
 {
 	api_free(d->api);
 	d->api = NULL;
-	core_free(d->core);
-	d->core = NULL;
 	vmd_client_free(d->vmd);
 	d->vmd = NULL;
+	core_free(d->core);
+	d->core = NULL;
 	if (!d->vmd_process || d->hand_over) {
 		step_on(d);
 		return;

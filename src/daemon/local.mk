@@ -13,6 +13,6 @@ libdaemon_a_SOURCES = \
 
 daemon_libs = libdaemon.a $(api_libs)
 
-# sbin_PROGRAMS += cupolad
-# cupolad_SOURCES = %reldir%/main.c
-# cupolad_LDADD = $(daemon_libs)
+sbin_PROGRAMS += cupolad
+cupolad_SOURCES = %reldir%/main.c
+cupolad_LDADD = $(daemon_libs)
