@@ -168,8 +168,9 @@ void http_conn_resume(struct http_conn *conn)
 		return;
 	conn->suspended = false;
 	(void)sd_event_source_set_enabled(conn->watch, SD_EVENT_OFF);
-	/* Makes the library's epoll descriptor readable. */
 	MHD_resume_connection(conn->mhd);
+	/* Driven by somebody else's loop, the library signals nothing. */
+	http_server_wake(conn->server);
 }
 
 void http_conn_answer_now(struct http_conn *conn, const void *data,

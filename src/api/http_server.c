@@ -120,6 +120,11 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
+void http_server_wake(struct http_server *s)
+{
+	(void)sd_event_source_set_enabled(s->again, SD_EVENT_ONESHOT);
+}
+
 /* ------------------------------------------------------------------ callbacks */
 
 static struct http_conn *conn_of(struct MHD_Connection *mhd)
@@ -410,5 +415,5 @@ void http_server_drain(struct http_server *s, void (*done)(void *userdata),
 		if (!conn->peer.local)
 			http_conn_shut(conn);
 	/* Not from inside the call: the next turn of the library sees it. */
-	(void)sd_event_source_set_enabled(s->again, SD_EVENT_ONESHOT);
+	http_server_wake(s);
 }

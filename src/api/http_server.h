@@ -63,6 +63,9 @@ unsigned http_server_connections(const struct http_server *s);
 void http_server_drain(struct http_server *s, void (*done)(void *userdata),
 		       void *userdata);
 
+/** http_server_wake() - Give the library a turn in the next round of the loop */
+void http_server_wake(struct http_server *s);
+
 /** http_server_draining() - Whether connections should close after the answer */
 bool http_server_draining(const struct http_server *s);
 

@@ -29,7 +29,8 @@ enum { BOUNDARY_MAX = 70 };
  * enum multipart_state - Where in the body the next byte lies
  *
  *    PREAMBLE - Before the first delimiter; everything is skipped
- *    DELIMITED - Behind a delimiter: CRLF begins a part, "--" ends the body
+ *    DELIMITED - Behind a delimiter: CRLF begins a part, "--" ends the body;
+ *        with anything else it was content
  *    HEAD - In a part's header lines
  *    CONTENT - In a part's content
  *    EPILOGUE - Behind the end; everything is skipped
@@ -46,10 +47,10 @@ struct multipart {
 	const struct multipart_sink *sink;
 	void *userdata;
 	enum multipart_state state;
-	char delimiter[4 + BOUNDARY_MAX + 1];
+	char delimiter[4 + BOUNDARY_MAX + 1];	/* and the byte behind it */
 	size_t delimiter_length;
-	size_t matched;		/* bytes of the delimiter seen just now */
-	char behind;		/* first byte behind the delimiter, or NUL */
+	size_t matched;		/* bytes of @delimiter seen just now */
+	bool in_part;		/* a part's content was before the delimiter */
 	unsigned parts;
 	struct buf head;
 };
@@ -171,22 +172,24 @@ static int read_disposition(const char *value, struct part_names *names,
 	return read_filename(value, names, err);
 }
 
-/* Cuts the line at @line into name and value; returns the next line or NULL. */
+/*
+ * Cuts the line at @line, which ends in CRLF, into name and value, which is NULL
+ * if it is no header line. Returns the next line.
+ */
 static char *cut_line(char *line, char **ret_value)
 {
 	char *end = strstr(line, "\r\n");
 	char *colon;
 
-	if (end)
-		*end = '\0';
+	*end = '\0';
+	*ret_value = NULL;
 	colon = strchr(line, ':');
-	if (colon && header_is_token(line, (size_t)(colon - line))) {
+	if (colon && header_is_token(line, (size_t)(colon - line)) &&
+	    !strpbrk(colon, "\r\n")) {
 		*colon++ = '\0';
 		*ret_value = colon + strspn(colon, " \t");
-	} else {
-		*ret_value = NULL;
 	}
-	return end ? end + 2 : NULL;
+	return end + 2;
 }
 
 /* The head is complete: m->head holds its lines. */
@@ -203,10 +206,11 @@ static int begin_part(struct multipart *m, struct error *err)
 				 MULTIPART_PARTS_MAX);
 	if (memchr(m->head.data, '\0', m->head.length))
 		return malformed(err, "there is a NUL in a part's header");
-	for (line = (char *)m->head.data; line && *line; line = next) {
+	buf_truncate(&m->head, m->head.length - 2);	/* the empty line */
+	for (line = (char *)m->head.data; *line; line = next) {
 		next = cut_line(line, &value);
 		if (!value)
-			return malformed(err, "a part's header has no name");
+			return malformed(err, "a part's header has a line that is none");
 		if (strcasecmp(line, "Content-Type") == 0)
 			part.type = value;
 		if (strcasecmp(line, "Content-Disposition") != 0)
@@ -226,23 +230,47 @@ static int begin_part(struct multipart *m, struct error *err)
 
 /* Each of these takes bytes from the front and says how many in *@used. */
 
+static int give(struct multipart *m, const char *data, size_t size,
+		struct error *err)
+{
+	if (!m->in_part || size == 0)
+		return 0;
+	return m->sink->data(m->userdata, data, size, err);
+}
+
+/* What looked like a delimiter was content. */
+static int give_matched(struct multipart *m, struct error *err)
+{
+	int r;
+
+	r = give(m, m->delimiter, m->matched, err);
+	if (r < 0)
+		return r;
+	m->matched = 0;
+	m->state = m->in_part ? MULTIPART_CONTENT : MULTIPART_PREAMBLE;
+	return 0;
+}
+
 static int feed_delimited(struct multipart *m, const char *data, size_t *used,
 			  struct error *err)
 {
-	*used = 1;
-	if (m->behind == '\0' && (data[0] == '\r' || data[0] == '-')) {
-		m->behind = data[0];
+	char before = m->delimiter[m->delimiter_length];
+	bool first = m->matched == m->delimiter_length;
+
+	if (first && (data[0] == '\r' || data[0] == '-')) {
+		m->delimiter[m->matched++] = data[0];
+		*used = 1;
 		return 0;
 	}
-	if (m->behind == '\r' && data[0] == '\n')
-		m->state = MULTIPART_HEAD;
-	else if (m->behind == '-' && data[0] == '-')
-		m->state = MULTIPART_EPILOGUE;
-	else
-		return malformed(err, "a boundary is not followed by a new line");
-	m->behind = '\0';
+	if (first || data[0] != (before == '\r' ? '\n' : '-'))
+		return give_matched(m, err);
+	*used = 1;
+	m->state = before == '\r' ? MULTIPART_HEAD : MULTIPART_EPILOGUE;
 	buf_clear(&m->head);
-	return 0;
+	if (!m->in_part)
+		return 0;
+	m->in_part = false;
+	return m->sink->end(m->userdata, err);
 }
 
 static bool head_is_complete(const struct buf *head)
@@ -266,46 +294,22 @@ static int feed_head(struct multipart *m, const char *data, size_t *used,
 		return error_set_errno(err, r, "Cannot read the body");
 	if (!head_is_complete(&m->head))
 		return 0;
-	r = begin_part(m, err);
 	m->state = MULTIPART_CONTENT;
+	m->in_part = true;
 	m->matched = 0;
-	return r;
-}
-
-static int give(struct multipart *m, const char *data, size_t size,
-		struct error *err)
-{
-	if (m->state == MULTIPART_PREAMBLE || size == 0)
-		return 0;
-	return m->sink->data(m->userdata, data, size, err);
-}
-
-static int end_content(struct multipart *m, struct error *err)
-{
-	bool part = m->state == MULTIPART_CONTENT;
-
-	m->matched = 0;
-	m->state = MULTIPART_DELIMITED;
-	return part ? m->sink->end(m->userdata, err) : 0;
+	return begin_part(m, err);
 }
 
 /* A byte that goes on with the delimiter, or shows that it is none. */
 static int feed_match(struct multipart *m, const char *data, size_t *used,
 		      struct error *err)
 {
-	int r;
-
-	if (data[0] == m->delimiter[m->matched]) {
-		*used = 1;
-		m->matched++;
-		return m->matched == m->delimiter_length ? end_content(m, err)
-							 : 0;
-	}
-	/* What looked like a delimiter was content. */
-	r = give(m, m->delimiter, m->matched, err);
-	if (r < 0)
-		return r;
-	m->matched = 0;
+	if (data[0] != m->delimiter[m->matched])
+		return give_matched(m, err);
+	*used = 1;
+	m->matched++;
+	if (m->matched == m->delimiter_length)
+		m->state = MULTIPART_DELIMITED;
 	return 0;
 }
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef UNIT_FAKE_CORE_H
+#define UNIT_FAKE_CORE_H
+
+/*
+ * core.h without VMs, store and hypervisor, for tests of what lies above it: it
+ * keeps files in memory, has one container, and runs executions as the test
+ * says. Linked in place of libcore.
+ */
+
+#include "base/buf.h"
+#include "core/core.h"
+
+#define FAKE_KEY "ck-good"
+#define FAKE_OTHER_KEY "ck-other"
+#define FAKE_FILES_KEY "ck-files-only"
+#define FAKE_CONTAINER "cntr_1"
+#define FAKE_EXPIRED "cntr_expired"
+#define FAKE_EXEC "exec_1"
+
+enum { FAKE_FILES_MAX = 32 };
+
+struct fake_file {
+	struct file_view view;
+	char name[CORE_FILENAME_MAX + 1];
+	char purpose[32];
+	char tenant[CORE_TENANT_MAX + 1];
+	int fd;
+};
+
+/**
+ * struct core - What the test may look at and turn
+ * @ready:	What core_ready() says
+ * @uploads:	How many exist
+ * @stall:	core_upload_write() answers -EAGAIN until fake_core_room()
+ * @upload_max:	Bytes an upload may have
+ * @execs:	How many executions were started
+ * @code:	Source of the last one, at most its first 63 bytes
+ * @timeout_usec: Of the last one
+ * @watches:	How many readers follow
+ * @key:	Idempotency-Key of the last create or execution
+ */
+struct core {
+	sd_event *event;
+	bool ready;
+	unsigned uploads;
+	bool stall;
+	uint64_t upload_max;
+	uint64_t uploaded;
+	struct core_upload *stalled;
+	struct fake_file file[FAKE_FILES_MAX];
+	unsigned files;
+	unsigned execs;
+	char code[64];
+	size_t code_len;
+	usec_t timeout_usec;
+	char key[64];
+	unsigned watches;
+	struct exec_watch *watch;
+	struct exec_event *events;
+	size_t event_count;
+	struct exec_view exec;
+	bool hold_accept;		/* core_exec_start() calls back later */
+	exec_fn accepted;
+	void *accepted_userdata;
+};
+
+struct core *fake_core_new(sd_event *event);
+void fake_core_free(struct core *core);
+
+/** fake_core_room() - The disk is no longer behind */
+void fake_core_room(struct core *core);
+
+/** fake_core_accept() - Call back what @hold_accept has held */
+void fake_core_accept(struct core *core);
+
+/** fake_core_output() - The execution prints */
+void fake_core_output(struct core *core, bool is_stderr, const void *data,
+		      size_t size);
+
+/** fake_core_done() - The execution ends, with this status */
+void fake_core_done(struct core *core, enum exec_status status);
+
+#endif

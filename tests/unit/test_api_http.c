@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api_fixture.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#define _answer_ _cleanup_(answer_done)
+
+/* The error's envelope, checked, and one of its members. */
+static void check_error(const struct answer *a, int status, const char *code)
+{
+	_cleanup_(json_freep) struct json_object *json = NULL;
+	struct json_object *error;
+
+	assert_int_equal(a->status, status);
+	assert_string_equal(answer_header(a, "Content-Type"),
+			    "application/json");
+	assert_int_equal(json_parse(a->body, a->length, &json, NULL), 0);
+	error = json_member(json, "error");
+	assert_non_null(json_string_of(json_member(error, "message")).data);
+	assert_non_null(json_string_of(json_member(error, "type")).data);
+	if (code)
+		assert_string_equal(
+			json_string_of(json_member(error, "code")).data, code);
+}
+
+static void expect_error(struct fixture *fx, const char *request, int status,
+			 const char *code)
+{
+	_answer_ struct answer a = ask(fx, request);
+
+	check_error(&a, status, code);
+}
+
+static void health_needs_no_key(void **state)
+{
+	_answer_ struct answer a = ask(*state, "GET /healthz HTTP/1.1\r\n" HOST
+					       "\r\n");
+
+	assert_int_equal(a.status, 200);
+	assert_memory_equal(answer_header(&a, "x-request-id"), "req_", 4);
+	assert_string_equal(answer_header(&a, "X-Content-Type-Options"),
+			    "nosniff");
+}
+
+static void readiness_says_what_is_missing(void **state)
+{
+	struct fixture *fx = *state;
+	const char *request = "GET /readyz HTTP/1.1\r\n" HOST "\r\n";
+
+	{
+		_answer_ struct answer a = ask(fx, request);
+		assert_int_equal(a.status, 200);
+	}
+	fx->core->ready = false;
+	{
+		_answer_ struct answer a = ask(fx, request);
+		assert_int_equal(a.status, 503);
+		assert_non_null(strstr(a.body, "hypervisor process"));
+	}
+}
+
+static void each_of_three_fields_may_hold_the_key(void **state)
+{
+	static const char *const good[] = {
+		"Authorization: Bearer " FAKE_KEY, "authorization: bearer  "
+		FAKE_KEY, "api-key: " FAKE_KEY, "x-ms-apikey: " FAKE_KEY,
+		"api-key: " FAKE_KEY "\r\n" "Authorization: Bearer " FAKE_KEY,
+	};
+	static const char *const bad[] = {
+		"X: y", "Authorization: Bearer no", "Authorization: ",
+		"Authorization: Basic abc", "api-key: no", "api-key:",
+		"api-key: " FAKE_KEY "\r\n" "x-ms-apikey: " FAKE_OTHER_KEY,
+	};
+	struct fixture *fx = *state;
+	char request[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "GET /v1/files HTTP/1.1\r\n" HOST "%s\r\n\r\n",
+			 good[i]);
+		_answer_ struct answer a = ask(fx, request);
+		assert_int_equal(a.status, 200);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "GET /v1/files HTTP/1.1\r\n" HOST "%s\r\n\r\n",
+			 bad[i]);
+		expect_error(fx, request, 401, "invalid_api_key");
+	}
+}
+
+static void a_key_is_good_only_for_its_scope(void **state)
+{
+	struct fixture *fx = *state;
+
+	expect_error(fx, "GET /v1/containers HTTP/1.1\r\n" HOST
+			 "api-key: " FAKE_FILES_KEY "\r\n\r\n", 403, NULL);
+}
+
+static void every_alias_leads_to_the_same_place(void **state)
+{
+	static const char *const paths[] = {
+		"/v1/containers/cntr_1", "/v1/containers/cntr_1/",
+		"/openai/v1/containers/cntr_1",
+		"/openai/containers/cntr_1?api-version=2025-01-01",
+		"/api/projects/p%20x/openai/v1/containers/cntr_1",
+		"/v1/containers/%63ntr_1?x=1&x=2",
+	};
+	struct fixture *fx = *state;
+	char request[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "GET %s HTTP/1.1\r\n" HOST AUTH "\r\n", paths[i]);
+		_answer_ struct answer a = ask(fx, request);
+		assert_int_equal(a.status, 200);
+		assert_string_equal(answer_header(&a, "Cupola-Idle-Expires-At"),
+				    "1790001200");
+		assert_string_equal(answer_header(&a, "Cupola-Hard-Expires-At"),
+				    "1790003600");
+	}
+}
+
+static void paths_lead_nowhere_else(void **state)
+{
+	static const struct {
+		const char *path;
+		int status;
+	} paths[] = {
+		{ "/", 404 }, { "//v1/files", 404 }, { "/v1/files//", 404 },
+		{ "/v1/nothing", 404 }, { "/v2/files", 404 },
+		{ "/v1/files/..%2f..%2fetc%2fpasswd/content", 404 },
+		{ "/v1/files/../../etc/passwd", 404 },
+		{ "/v1/files/..%252f..%252fetc", 404 },
+		{ "/v1/files/%00", 400 }, { "/v1/files/a%0", 400 },
+		{ "/v1/files/%zz", 400 }, { "/v1/files/%ff", 400 },
+		{ "/v1/files?after=%00", 400 },
+		{ "/v1/files?limit=1&limit=2", 400 },
+		{ "/admin/v1/status", 404 },
+	};
+	struct fixture *fx = *state;
+	char request[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "GET %s HTTP/1.1\r\n" HOST AUTH "\r\n",
+			 paths[i].path);
+		expect_error(fx, request, paths[i].status, NULL);
+	}
+}
+
+static void other_dialects_errors_come_in_their_envelope(void **state)
+{
+	struct fixture *fx = *state;
+	_answer_ struct answer a =
+		ask(fx, "GET /api/projects/p/agents HTTP/1.1\r\n" HOST AUTH
+			"\r\n");
+
+	assert_int_equal(a.status, 404);
+	assert_non_null(strstr(a.body, "\"code\":\"not_found\""));
+	assert_null(strstr(a.body, "\"type\""));
+}
+
+static void a_method_that_is_not_there_is_told_what_is(void **state)
+{
+	struct fixture *fx = *state;
+	static const char *const methods[] = { "PATCH", "TRACE", "PUT", "FOO",
+					       "delete" };
+	char request[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "%s /v1/files HTTP/1.1\r\n" HOST AUTH "\r\n",
+			 methods[i]);
+		_answer_ struct answer a = ask(fx, request);
+		check_error(&a, 405, NULL);
+		assert_string_equal(answer_header(&a, "Allow"),
+				    "GET, HEAD, POST, OPTIONS");
+	}
+}
+
+static void options_lists_the_methods(void **state)
+{
+	struct fixture *fx = *state;
+	_answer_ struct answer a =
+		ask(fx, "OPTIONS /v1/files/x HTTP/1.1\r\n" HOST "\r\n");
+
+	assert_int_equal(a.status, 204);
+	assert_string_equal(answer_header(&a, "Allow"),
+			    "GET, HEAD, DELETE, OPTIONS");
+	_answer_ struct answer b =
+		ask(fx, "OPTIONS * HTTP/1.1\r\n" HOST "\r\n");
+	assert_int_equal(b.status, 204);
+}
+
+static void head_gets_the_header_only(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	_cleanup_(buf_done) struct buf got = BUF_INIT(65536);
+	const char *twice = "HEAD /v1/files HTTP/1.1\r\n" HOST AUTH "\r\n"
+			    "GET /healthz HTTP/1.1\r\n" HOST
+			    "Connection: close\r\n\r\n";
+
+	assert_true(client_send(fx, fd, twice, strlen(twice)));
+	assert_true(client_read_until(fx, fd, &got, "\"ok\""));
+	assert_null(strstr(buf_str(&got), "has_more"));
+	assert_non_null(strstr(buf_str(&got), "Content-Length: "));
+}
+
+static void ambiguous_requests_are_refused_and_the_connection_closed(void **state)
+{
+#define POST "POST /v1/containers HTTP/1.1\r\n" HOST AUTH \
+	     "Content-Type: application/json\r\n"
+	static const char *const requests[] = {
+		POST "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+		POST "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+		POST "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
+		     "2\r\n{}\r\n0\r\n\r\n",
+		POST "Transfer-Encoding : chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+		POST "Transfer-Encoding: xchunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+		POST "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+		POST "Transfer-Encoding: chunked\r\n"
+		     "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		POST HOST "Content-Length: 2\r\n\r\n{}",
+		POST AUTH "Content-Length: 2\r\n\r\n{}",
+		POST "Expect: 200-ok\r\nContent-Length: 2\r\n\r\n{}",
+		POST "Bad name: x\r\nContent-Length: 2\r\n\r\n{}",
+		POST "X: a\tb\x01\r\nContent-Length: 2\r\n\r\n{}",
+		"GET http://198.51.100.1/v1/files HTTP/1.1\r\n" HOST AUTH
+		"\r\n",
+		"CONNECT 198.51.100.1:22 HTTP/1.1\r\n" HOST AUTH "\r\n",
+		"GET\tx /v1/files HTTP/1.1\r\n" HOST AUTH "\r\n",
+		"POST /v1/containers HTTP/1.0\r\nTransfer-Encoding: chunked\r\n"
+		AUTH "\r\n0\r\n\r\n",
+	};
+	struct fixture *fx = *state;
+	size_t i;
+
+	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		_cleanup_close_ int fd = client_connect(fx);
+		_cleanup_(buf_done) struct buf got = BUF_INIT(65536);
+
+		(void)client_send(fx, fd, requests[i], strlen(requests[i]));
+		assert_true(client_read_until(fx, fd, &got, "}}"));
+		assert_memory_equal(buf_str(&got), "HTTP/1.1 400 ", 13);
+		/* One answer, and then the end. */
+		if (strncmp(requests[i], "POST", 4) != 0)
+			continue;
+		assert_false(client_read_until(fx, fd, &got, "no such text"));
+		assert_null(strstr(buf_str(&got), "}}HTTP"));
+	}
+	assert_int_equal(fx->core->execs, 0);
+}
+
+/* These the library refuses by itself, in HTML. */
+static void lengths_that_are_no_plain_number_are_refused(void **state)
+{
+	static const char *const lengths[] = {
+		"+5", "0x5", "5,5", "-1", "", "5 5",
+		"9999999999999999999999999999999999999999",
+	};
+	struct fixture *fx = *state;
+	char request[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		snprintf(request, sizeof(request),
+			 POST "Content-Length: %s\r\n\r\n{}{}{}", lengths[i]);
+		_answer_ struct answer a = ask(fx, request);
+		assert_int_equal(a.status / 100, 4);
+	}
+}
+
+static void too_much_head_is_refused(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_(buf_done) struct buf request = BUF_INIT(1 << 20);
+	int i;
+
+	buf_add_str(&request, "GET /v1/files HTTP/1.1\r\n" HOST AUTH);
+	for (i = 0; i < 101; i++)
+		buf_printf(&request, "X-%d: y\r\n", i);
+	buf_add_str(&request, "\r\n");
+	expect_error(fx, buf_str(&request), 431, NULL);
+
+	buf_clear(&request);
+	buf_add_str(&request, "GET /v1/files HTTP/1.1\r\n" HOST AUTH "X: ");
+	for (i = 0; i < 17000; i++)
+		buf_add_byte(&request, 'a');
+	buf_add_str(&request, "\r\n\r\n");
+	expect_error(fx, buf_str(&request), 431, NULL);
+
+	buf_clear(&request);
+	buf_add_str(&request, "GET /v1/files/");
+	for (i = 0; i < 9000; i++)
+		buf_add_byte(&request, 'a');
+	buf_add_str(&request, " HTTP/1.1\r\n" HOST AUTH "\r\n");
+	expect_error(fx, buf_str(&request), 414, NULL);
+
+	/* The library's own answer. */
+	for (i = 0; i < 70000; i++)
+		buf_add_byte(&request, 'a');
+	buf_clear(&request);
+	buf_add_str(&request, "GET /v1/files HTTP/1.1\r\n" HOST AUTH "X: ");
+	for (i = 0; i < 70000; i++)
+		buf_add_byte(&request, 'a');
+	_answer_ struct answer a = ask(fx, buf_str(&request));
+	assert_int_equal(a.status, 431);
+}
+
+static void json_must_be_called_json(void **state)
+{
+	static const char *const types[] = {
+		"", "Content-Type: text/plain\r\n",
+		"Content-Type: application/x-www-form-urlencoded\r\n",
+		"Content-Type: multipart/form-data; boundary=x\r\n",
+		"Content-Type: application/jsonx\r\n",
+	};
+	struct fixture *fx = *state;
+	char request[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "POST /v1/containers/cntr_1/exec HTTP/1.1\r\n" HOST
+			 AUTH "%sContent-Length: 12\r\n\r\n{\"code\":\"1\"}",
+			 types[i]);
+		expect_error(fx, request, 415, NULL);
+	}
+	assert_int_equal(fx->core->execs, 0);
+}
+
+static void a_refused_small_body_leaves_the_connection_open(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	const char *bad = "POST /v1/nothing HTTP/1.1\r\n" HOST AUTH
+			  "Content-Length: 5\r\n\r\nhello";
+	const char *good = "GET /healthz HTTP/1.1\r\n" HOST "\r\n";
+
+	assert_true(client_send(fx, fd, bad, strlen(bad)));
+	{
+		_answer_ struct answer a = client_read(fx, fd);
+		check_error(&a, 404, NULL);
+	}
+	assert_true(client_send(fx, fd, good, strlen(good)));
+	{
+		_answer_ struct answer a = client_read(fx, fd);
+		assert_int_equal(a.status, 200);
+	}
+}
+
+static void an_announced_giant_is_refused_unread(void **state)
+{
+	struct fixture *fx = *state;
+
+	expect_error(fx, POST "Content-Length: 2147483648\r\n\r\n", 413, NULL);
+	expect_error(fx, POST "Expect: 100-continue\r\n"
+			      "Content-Length: 2097152\r\n\r\n", 413, NULL);
+}
+
+static void an_endless_chunked_body_is_cut_off(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	_cleanup_(buf_done) struct buf got = BUF_INIT(65536);
+	_cleanup_free_ char *chunk = malloc(65536 + 9);
+	const char *head = POST "Transfer-Encoding: chunked\r\n\r\n";
+	int i;
+
+	assert_non_null(chunk);
+	memcpy(chunk, "10000\r\n", 7);
+	memset(chunk + 7, 'a', 65536);
+	memcpy(chunk + 7 + 65536, "\r\n", 2);
+	assert_true(client_send(fx, fd, head, strlen(head)));
+	for (i = 0; i < 64; i++)
+		if (!client_send(fx, fd, chunk, 65536 + 9))
+			break;
+	assert_true(client_read_until(fx, fd, &got, "HTTP/1.1 413 "));
+	assert_true(strstr(buf_str(&got), "1048576 bytes"));
+}
+
+static void continue_is_said_before_the_body(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	_cleanup_(buf_done) struct buf got = BUF_INIT(65536);
+	const char *head = POST "Expect: 100-continue\r\n"
+				"Content-Length: 12\r\n\r\n";
+
+	assert_true(client_send(fx, fd, head, strlen(head)));
+	assert_true(client_read_until(fx, fd, &got,
+				      "HTTP/1.1 100 Continue\r\n\r\n"));
+	assert_true(client_send(fx, fd, "{\"name\":\"a\"}", 12));
+	{
+		_answer_ struct answer a = client_read(fx, fd);
+		assert_int_equal(a.status, 200);
+	}
+}
+
+static void pipelined_requests_are_answered_in_order(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	_cleanup_(buf_done) struct buf all = BUF_INIT(1 << 20);
+	_cleanup_(buf_done) struct buf got = BUF_INIT(1 << 20);
+	const char *at;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		buf_printf(&all, "GET /v1/files/file-%d HTTP/1.1\r\n" HOST AUTH
+				 "\r\n", i + 100);
+	buf_add_str(&all, POST "Content-Length: 12\r\n\r\n{\"name\":\"a\"}");
+	buf_add_str(&all, "GET /v1/files/last HTTP/1.1\r\n" HOST AUTH "\r\n");
+	assert_true(client_send(fx, fd, all.data, all.length));
+	assert_true(client_read_until(fx, fd, &got, "object: last"));
+	at = buf_str(&got);
+	for (i = 0; i < 20; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "object: file-%d\"", i + 100);
+		at = strstr(at, name);
+		assert_non_null(at);
+	}
+	at = strstr(at, "\"id\":\"cntr_1\"");
+	assert_non_null(at);
+	assert_non_null(strstr(at, "object: last"));
+}
+
+static void bad_json_says_where(void **state)
+{
+	struct fixture *fx = *state;
+	_answer_ struct answer a =
+		ask(fx, POST "Content-Length: 8\r\n\r\n{\"name\":");
+
+	check_error(&a, 400, NULL);
+	assert_non_null(strstr(a.body, "8"));
+	expect_error(fx, POST "Content-Length: 2\r\n\r\n[]", 400, NULL);
+}
+
+static void an_empty_body_means_all_defaults(void **state)
+{
+	struct fixture *fx = *state;
+
+	/* Here that lacks a name, and that is what is said. */
+	_answer_ struct answer a =
+		ask(fx, "POST /v1/containers HTTP/1.1\r\n" HOST AUTH
+			"Content-Length: 0\r\n\r\n");
+	check_error(&a, 400, "missing_required_parameter");
+	assert_non_null(strstr(a.body, "\"param\":\"name\""));
+}
+
+static void failures_tell_clients_what_to_do(void **state)
+{
+	struct fixture *fx = *state;
+	_answer_ struct answer a =
+		ask(fx, POST "Content-Length: 19\r\n\r\n{\"name\":\"capacity\"}");
+	_answer_ struct answer b =
+		ask(fx, POST "Content-Length: 14\r\n\r\n{\"name\":\"bug\"}");
+
+	check_error(&a, 503, NULL);
+	assert_string_equal(answer_header(&a, "Retry-After"), "5");
+	check_error(&b, 500, NULL);
+	assert_null(strstr(b.body, "secret"));
+	assert_non_null(strstr(b.body, "req_"));
+}
+
+static void the_unix_socket_needs_no_key_and_has_the_admin_calls(void **state)
+{
+	static const struct {
+		const char *request;
+		int status;
+	} calls[] = {
+		{ "GET /v1/files", 200 }, { "GET /admin/v1/sessions", 200 },
+		{ "GET /admin/v1/status", 200 }, { "GET /admin/v1/audit", 200 },
+		{ "GET /admin/v1/keys", 200 }, { "GET /metrics", 200 },
+		{ "DELETE /admin/v1/keys/key_1", 200 },
+		{ "DELETE /admin/v1/sessions/cntr_1", 200 },
+		{ "GET /admin/v1/sessions/cntr_1", 200 },
+		{ "GET /admin/v1/sessions/cntr_2", 404 },
+	};
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect_unix(fx);
+	char request[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "%s HTTP/1.1\r\n" HOST "\r\n", calls[i].request);
+		assert_true(client_send(fx, fd, request, strlen(request)));
+		_answer_ struct answer a = client_read(fx, fd);
+		assert_int_equal(a.status, calls[i].status);
+	}
+}
+
+static void the_operators_list_shows_tenants(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect_unix(fx);
+	const char *request = "GET /admin/v1/sessions HTTP/1.1\r\n" HOST "\r\n";
+
+	assert_true(client_send(fx, fd, request, strlen(request)));
+	_answer_ struct answer a = client_read(fx, fd);
+	assert_non_null(strstr(a.body, "\"tenant\":\"default\",\"vm\":"));
+	_answer_ struct answer b = ask(fx, "GET /v1/containers HTTP/1.1\r\n"
+					   HOST AUTH "\r\n");
+	assert_null(strstr(b.body, "tenant"));
+}
+
+static void a_key_counts_on_the_unix_socket_too(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect_unix(fx);
+	const char *request = "GET /v1/files HTTP/1.1\r\n" HOST
+			      "api-key: no\r\n\r\n";
+
+	assert_true(client_send(fx, fd, request, strlen(request)));
+	_answer_ struct answer a = client_read(fx, fd);
+	check_error(&a, 401, "invalid_api_key");
+}
+
+static void a_key_is_made_with_the_scopes_that_exist(void **state)
+{
+	static const struct {
+		const char *body;
+		int status;
+	} bodies[] = {
+		{ "{\"tenant\":\"a\",\"scopes\":[\"files\"]}", 200 },
+		{ "{\"tenant\":\"a\"}", 200 },
+		{ "{\"tenant\":\"a\",\"scopes\":[\"root\"]}", 400 },
+		{ "{\"tenant\":\"a\",\"more\":1}", 400 },
+		{ "{\"scopes\":[]}", 400 },
+	};
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect_unix(fx);
+	char request[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "POST /admin/v1/keys HTTP/1.1\r\n" HOST
+			 "Content-Type: application/json\r\n"
+			 "Content-Length: %zu\r\n\r\n%s",
+			 strlen(bodies[i].body), bodies[i].body);
+		assert_true(client_send(fx, fd, request, strlen(request)));
+		_answer_ struct answer a = client_read(fx, fd);
+		assert_int_equal(a.status, bodies[i].status);
+	}
+}
+
+static void metrics_name_each_figure_once(void **state)
+{
+	struct fixture *fx = *state;
+	_answer_ struct answer a =
+		ask(fx, "GET /metrics HTTP/1.1\r\n" HOST AUTH "\r\n");
+	const char *help;
+
+	assert_int_equal(a.status, 200);
+	help = strstr(a.body, "# HELP cupola_sessions ");
+	assert_non_null(help);
+	assert_null(strstr(help + 1, "# HELP cupola_sessions "));
+	assert_non_null(strstr(help, "cupola_sessions{state=\"running\"} 1\n"));
+}
+
+static void drained(void *userdata)
+{
+	*(bool *)userdata = true;
+}
+
+static void draining_closes_idle_connections_and_waits_for_the_rest(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int idle = client_connect(fx);
+	_cleanup_close_ int busy = client_connect(fx);
+	const char *exec = "POST /v1/containers/cntr_1/exec HTTP/1.1\r\n" HOST
+			   AUTH "Content-Type: application/json\r\n"
+			   "Content-Length: 12\r\n\r\n{\"code\":\"1\"}";
+	bool done = false;
+
+	assert_true(client_send(fx, busy, exec, strlen(exec)));
+	run_loop(fx);
+	assert_int_equal(fx->core->execs, 1);
+	api_drain(fx->api, drained, &done);
+	{
+		_answer_ struct answer a = client_read(fx, idle);
+		assert_true(a.closed);
+		assert_int_equal(a.raw.length, 0);
+	}
+	run_loop(fx);
+	assert_false(done);
+	fake_core_done(fx->core, EXEC_OK);
+	{
+		_answer_ struct answer a = client_read(fx, busy);
+		assert_int_equal(a.status, 200);
+		assert_string_equal(answer_header(&a, "Connection"), "close");
+	}
+	run_loop(fx);
+	assert_true(done);
+}
+
+int main(void)
+{
+#define TEST(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(health_needs_no_key),
+		TEST(readiness_says_what_is_missing),
+		TEST(each_of_three_fields_may_hold_the_key),
+		TEST(a_key_is_good_only_for_its_scope),
+		TEST(every_alias_leads_to_the_same_place),
+		TEST(paths_lead_nowhere_else),
+		TEST(other_dialects_errors_come_in_their_envelope),
+		TEST(a_method_that_is_not_there_is_told_what_is),
+		TEST(options_lists_the_methods),
+		TEST(head_gets_the_header_only),
+		TEST(ambiguous_requests_are_refused_and_the_connection_closed),
+		TEST(lengths_that_are_no_plain_number_are_refused),
+		TEST(too_much_head_is_refused),
+		TEST(json_must_be_called_json),
+		TEST(a_refused_small_body_leaves_the_connection_open),
+		TEST(an_announced_giant_is_refused_unread),
+		TEST(an_endless_chunked_body_is_cut_off),
+		TEST(continue_is_said_before_the_body),
+		TEST(pipelined_requests_are_answered_in_order),
+		TEST(bad_json_says_where),
+		TEST(an_empty_body_means_all_defaults),
+		TEST(failures_tell_clients_what_to_do),
+		TEST(the_unix_socket_needs_no_key_and_has_the_admin_calls),
+		TEST(the_operators_list_shows_tenants),
+		TEST(a_key_counts_on_the_unix_socket_too),
+		TEST(a_key_is_made_with_the_scopes_that_exist),
+		TEST(metrics_name_each_figure_once),
+		TEST(draining_closes_idle_connections_and_waits_for_the_rest),
+	};
+
+	return RUN_TESTS(tests);
+}
