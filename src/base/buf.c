@@ -62,7 +62,7 @@ static int buf_grow(struct buf *b, size_t need)
 	start = malloc(capacity);
 	if (!start)
 		return -ENOMEM;
-	if (b->length > 0)
+	if (b->data)
 		memcpy(start, b->data, b->length);
 	start[b->length] = '\0';
 	free(buf_start(b));

@@ -56,7 +56,9 @@ static void skip_space(struct parser *p)
 /* The next byte, or NUL at the end; NUL itself is never allowed outside. */
 static char peek(const struct parser *p)
 {
-	return p->at < p->end ? *p->at : '\0';
+	if (p->at == p->end)
+		return '\0';
+	return *p->at;
 }
 
 static bool is_digit(char c)
@@ -167,7 +169,7 @@ static int parse_hex4(struct parser *p, uint32_t *ret)
 static int parse_unicode_escape(struct parser *p)
 {
 	const char *start = p->at - 2;
-	uint32_t high, low;
+	uint32_t high = 0, low = 0;
 	uint8_t utf8[6];
 	int r;
 

@@ -104,9 +104,9 @@ static size_t escape_next(const char *data, size_t size, char piece[16])
 		return 1;
 	}
 	if (c == '\n')
-		(void)strcpy(piece, "\\n");
+		(void)snprintf(piece, 16, "\\n");
 	else if (c == '\\')
-		(void)strcpy(piece, "\\\\");
+		(void)snprintf(piece, 16, "\\\\");
 	else if (needs_escape(c))
 		(void)snprintf(piece, 16, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
 	else
@@ -151,9 +151,9 @@ add_field(struct entry *e, const char *name, const char *fmt, ...)
 	if (m < 0 || (size_t)m >= room - (size_t)n)
 		return;
 	e->fields[e->count].iov_base = at;
-	e->fields[e->count].iov_len = (size_t)(n + m);
+	e->fields[e->count].iov_len = (size_t)n + (size_t)m;
 	e->count++;
-	e->used += (size_t)(n + m) + 1;
+	e->used += (size_t)n + (size_t)m + 1;
 }
 
 static void add_scope(struct entry *e, const char *name, const char *value)
