@@ -93,7 +93,12 @@ static int arguments_copy(struct vmd_process *p, const char *const *from)
 static void become_vmd(const struct vmd_process *p, int socket)
 {
 	sigset_t none;
+	int binary;
 
+	/* The binary may be where the socket must go. */
+	binary = fcntl(p->config.binary, F_DUPFD_CLOEXEC, VMD_PROCESS_FD + 1);
+	if (binary < 0)
+		_exit(126);
 	/* The loop's signals are blocked, and the mask would be inherited. */
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -103,7 +108,7 @@ static void become_vmd(const struct vmd_process *p, int socket)
 		(void)fcntl(socket, F_SETFD, 0);
 	else if (dup2(socket, VMD_PROCESS_FD) < 0)
 		_exit(126);
-	(void)fexecve(p->config.binary, p->arguments, environ);
+	(void)fexecve(binary, p->arguments, environ);
 	_exit(127);
 }
 
