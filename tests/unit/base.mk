@@ -47,3 +47,10 @@ tests_unit_test_settings_LDADD = $(base_libs) $(CMOCKA_LIBS)
 unit_tests += %reldir%/test_worker
 tests_unit_test_worker_SOURCES = %reldir%/test_worker.c %reldir%/test.h
 tests_unit_test_worker_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_base_memory
+tests_unit_test_base_memory_SOURCES = %reldir%/test_base_memory.c %reldir%/test.h
+tests_unit_test_base_memory_LDADD = $(base_libs) $(CMOCKA_LIBS)
+tests_unit_test_base_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray \
+	-Wl,--wrap=strdup,--wrap=strndup
