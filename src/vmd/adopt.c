@@ -30,7 +30,8 @@ static const struct virt_domain *find_domain(const struct adoption *a,
 
 /*
  * An earlier vmd may have been killed between libvirt's create and its own
- * record of the pid; libvirt's pid file then knows it.
+ * record of the pid; libvirt's pid file then knows it. If libvirt was killed
+ * before it wrote down anything, QEMU's command line is the only trace.
  */
 static int hold_qemu(const struct adoption *a, struct record *record,
 		     bool has_domain)
@@ -38,14 +39,19 @@ static int hold_qemu(const struct adoption *a, struct record *record,
 	pid_t pid = 0;
 	int fd = -1;
 
-	if (record->qemu_pid != 0)
+	if (record->qemu_pid != 0) {
 		fd = child_find(record->qemu_pid, record->qemu_start);
-	else if (has_domain &&
-		 virt_hold(a->host->virt, record->vm_id, &pid, &fd) >= 0) {
-		record->qemu_pid = pid;
-		record->qemu_start = child_start_time(pid);
+		return fd < 0 ? -1 : fd;
 	}
-	return fd < 0 ? -1 : fd;
+	if (!has_domain)
+		fd = child_find_by_argument(record->uuid, &pid);
+	else if (virt_hold(a->host->virt, record->vm_id, &pid, &fd) < 0)
+		fd = -1;
+	if (fd < 0)
+		return -1;
+	record->qemu_pid = pid;
+	record->qemu_start = child_start_time(pid);
+	return fd;
 }
 
 /* Why a VM that was found cannot go on, or NONE if it is whole. */

@@ -1,5 +1,7 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "vmd/child.h"
 
@@ -21,6 +24,10 @@
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
+
+enum {
+	CMDLINE_MAX = 64 << 10,
+};
 
 /* The set-up that can fail, apart from what it is used for. */
 static int spawn(char *const argv[], int out, bool own_session,
@@ -165,6 +172,49 @@ int child_find(pid_t pid, uint64_t start)
 	if (child_start_time(pid) != start)
 		return -ESRCH;
 	return take_fd(fd);
+}
+
+/* Whether the command line of /proc/NAME has an argument. */
+static bool has_argument(const char *name, const char *argument)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(CMDLINE_MAX);
+	const size_t length = strlen(argument) + 1;
+	_cleanup_close_ int fd = -1;
+	char path[NAME_MAX + sizeof("/proc//cmdline")];
+	const uint8_t *at;
+
+	(void)snprintf(path, sizeof(path), "/proc/%s/cmdline", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	while (buf_read(&text, fd, CMDLINE_MAX) > 0)
+		;
+	/* With its NUL, and the one of the argument before it. */
+	at = memmem(text.data, text.length, argument, length);
+	return at && at > text.data && at[-1] == '\0';
+}
+
+int child_find_by_argument(const char *argument, pid_t *ret_pid)
+{
+	_cleanup_(closedirp) DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int fd = -ESRCH;
+	pid_t pid;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (pid <= 0 || !has_argument(entry->d_name, argument))
+			continue;
+		fd = child_find(pid, child_start_time(pid));
+		if (fd >= 0 && has_argument(entry->d_name, argument)) {
+			*ret_pid = pid;
+			return fd;
+		}
+		close_fd(&fd);
+	}
+	return -ESRCH;
 }
 
 int child_kill(int pidfd, int signo)

@@ -47,6 +47,15 @@ uint64_t child_start_time(pid_t pid);
  */
 int child_find(pid_t pid, uint64_t start);
 
+/**
+ * child_find_by_argument() - Hold a process of ours by an argument it has
+ * @argument:	Whole, and not to be found in any other process
+ * @ret_pid:	Its pid
+ *
+ * Return: as child_find()
+ */
+int child_find_by_argument(const char *argument, pid_t *ret_pid);
+
 /** child_kill() - Send a signal; Return: 0, -ESRCH, or another negative errno */
 int child_kill(int pidfd, int signo);
 

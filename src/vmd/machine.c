@@ -203,18 +203,15 @@ void machine_set_deadline(struct machine *m, usec_t deadline_usec)
 	close_fd(&dirfd);
 }
 
-void machine_sample(struct host *host)
+void machine_sample(struct machine *m)
 {
-	struct machine *m;
 	uint64_t cpu;
 
-	for (m = host->machines; m; m = m->next) {
-		if (m->qemu_fd < 0)
-			continue;
-		cpu = child_cpu_usec(m->record.qemu_pid);
-		if (cpu != UINT64_MAX)
-			m->cpu_usec = cpu;
-	}
+	if (m->qemu_fd < 0)
+		return;
+	cpu = child_cpu_usec(m->record.qemu_pid);
+	if (cpu != UINT64_MAX)
+		m->cpu_usec = cpu;
 }
 
 uint32_t machine_parts(const struct machine *m)

@@ -160,8 +160,8 @@ void machine_news(struct machine *m, enum virt_news news);
 /** machine_set_deadline() - Move its hard deadline */
 void machine_set_deadline(struct machine *m, usec_t deadline_usec);
 
-/** machine_sample() - Read CPU times, for machines whose end we cannot wait() */
-void machine_sample(struct host *host);
+/** machine_sample() - Read its CPU time, in case we cannot wait() for its end */
+void machine_sample(struct machine *m);
 
 /** machine_parts() - VMD_PART_* that are there now */
 uint32_t machine_parts(const struct machine *m);

@@ -253,6 +253,7 @@ void machine_step(struct machine *m)
 
 static void begin_end(struct machine *m, usec_t first_destroy)
 {
+	machine_sample(m);
 	machine_enter(m, VMD_STATE_STOPPING);
 	m->suspicious = false;
 	m->ending_usec = now(m);
@@ -380,6 +381,7 @@ void machine_run(struct machine *m, int qemu_fd, int backend_fd)
 
 	m->qemu_fd = qemu_fd;
 	m->backend_fd = backend_fd;
+	machine_sample(m);
 	machine_enter(m, VMD_STATE_RUNNING);
 	timer_set(m->deadline, m->record.deadline_usec);
 	path = host_path(m->host, m->record.vm_id, CONSOLE_SOCKET);

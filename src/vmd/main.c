@@ -112,8 +112,10 @@ static const struct start_handlers start_handlers = {
 static void on_sample(struct timer *timer, void *userdata)
 {
 	struct vmd *v = userdata;
+	struct machine *m;
 
-	machine_sample(&v->host);
+	for (m = v->host.machines; m; m = m->next)
+		machine_sample(m);
 	timer_set_after(timer, SAMPLE_USEC);
 }
 
