@@ -35,6 +35,7 @@ tests_unit_test_json_write_LDADD = $(base_libs) $(CMOCKA_LIBS)
 unit_tests += %reldir%/test_log
 tests_unit_test_log_SOURCES = %reldir%/test_log.c %reldir%/test.h
 tests_unit_test_log_LDADD = $(base_libs) $(CMOCKA_LIBS)
+tests_unit_test_log_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
 
 unit_tests += %reldir%/test_name
 tests_unit_test_name_SOURCES = %reldir%/test_name.c %reldir%/test.h

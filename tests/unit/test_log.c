@@ -2,13 +2,32 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/name.h"
+
+/* What would have gone to the journal, one field in a line. */
+static char journal[4096];
+static int journal_result;
+
+int __wrap_sd_journal_sendv(const struct iovec *fields, int count);
+
+int __wrap_sd_journal_sendv(const struct iovec *fields, int count)
+{
+	size_t used = 0;
+	int i;
+
+	for (i = 0; i < count; i++)
+		used += (size_t)snprintf(journal + used, sizeof(journal) - used,
+					 "%.*s\n", (int)fields[i].iov_len,
+					 (const char *)fields[i].iov_base);
+	return journal_result;
+}
 
 /* Stderr is a pipe while a test runs, and what came out is in text. */
 struct fixture {
@@ -141,6 +160,60 @@ static void guests_are_silent_above_debug(void **state)
 	assert_string_equal(logged(fx), "");
 }
 
+/* Makes stderr what systemd says the journal is. */
+static void become_journal(struct fixture *fx)
+{
+	struct stat st;
+	char stream[64];
+
+	assert_int_equal(fstat(fx->pipe[1], &st), 0);
+	(void)snprintf(stream, sizeof(stream), "%llu:%llu",
+		       (unsigned long long)st.st_dev,
+		       (unsigned long long)st.st_ino);
+	assert_int_equal(setenv("JOURNAL_STREAM", stream, 1), 0);
+	journal[0] = '\0';
+	journal_result = 0;
+	log_init("test");
+}
+
+static void in_the_journal_an_entry_has_fields(void **state)
+{
+	static const sd_id128_t id = SD_ID128_MAKE(
+		01, 02, 03, 04, 05, 06, 07, 08, 09, 0a, 0b, 0c, 0d, 0e, 0f, 10);
+	const struct log_scope scope = { .request_id = "req_1",
+					 .session_id = "cntr_1",
+					 .exec_id = "exec_1",
+					 .vm_name = "vm_1" };
+	struct fixture *fx = *state;
+
+	become_journal(fx);
+	log_event(&scope, LOG_NOTICE, id, "Session %s", "opened");
+	assert_string_equal(logged(fx), "");
+	assert_non_null(strstr(journal, "MESSAGE=Session opened\n"
+					"PRIORITY=5\n"
+					"SYSLOG_IDENTIFIER=test\n"
+					"CODE_FILE="));
+	assert_non_null(strstr(journal,
+			       "CODE_FUNC=in_the_journal_an_entry_has_fields\n"
+			       "MESSAGE_ID=0102030405060708090a0b0c0d0e0f10\n"
+			       "REQUEST_ID=req_1\nSESSION_ID=cntr_1\n"
+			       "EXEC_ID=exec_1\nVM_NAME=vm_1\n"));
+	(void)log_error(NULL, -ENOENT, "x");
+	assert_non_null(strstr(journal, "MESSAGE=x: No such file or directory\n"
+					"PRIORITY=3\n"));
+	assert_non_null(strstr(journal, "ERRNO=2\n"));
+}
+
+static void without_a_journal_the_line_is_not_lost(void **state)
+{
+	struct fixture *fx = *state;
+
+	become_journal(fx);
+	journal_result = -ENOBUFS;
+	log_info(NULL, "x");
+	assert_string_equal(logged(fx), "test info: x\n");
+}
+
 #define with_fixture(test) \
 	cmocka_unit_test_setup_teardown(test, fixture_begin, fixture_end)
 
@@ -153,6 +226,8 @@ int main(void)
 		with_fixture(a_long_message_is_cut_and_keeps_its_reason),
 		with_fixture(a_guest_can_say_so_much_and_no_more),
 		with_fixture(guests_are_silent_above_debug),
+		with_fixture(in_the_journal_an_entry_has_fields),
+		with_fixture(without_a_journal_the_line_is_not_lost),
 	};
 
 	return RUN_TESTS(tests);
