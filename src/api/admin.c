@@ -59,6 +59,25 @@ int admin_sessions_kill(struct request *req, struct error *err)
 	return r < 0 ? r : ROUTE_PENDING;
 }
 
+static void on_nmi(void *userdata, const struct error *err)
+{
+	struct request *req = userdata;
+	struct error failure = ERROR_INIT;
+
+	if (error_is_set(err))
+		request_failed(req, err);
+	else if (reply_empty(req, MHD_HTTP_ACCEPTED, &failure) < 0)
+		request_failed(req, &failure);
+}
+
+int admin_sessions_nmi(struct request *req, struct error *err)
+{
+	int r;
+
+	r = core_admin_nmi(req->core, req->match.param[0], on_nmi, req, err);
+	return r < 0 ? r : ROUTE_PENDING;
+}
+
 /* ------------------------------------------------------------------- the whole */
 
 int admin_status(struct request *req, struct error *err)

@@ -28,6 +28,7 @@
  *   GET    /admin/v1/sessions/{cntr_… or vm_…}	core_admin_inspect()
  *   DELETE /admin/v1/sessions/{cntr_… or vm_…}	core_admin_kill(); answers when
  *						the end is under way
+ *   POST   /admin/v1/sessions/{cntr_… or vm_…}/nmi	core_admin_nmi()
  *   GET    /admin/v1/status			core_admin_status()
  *   GET    /admin/v1/audit			core_admin_audit()
  *   GET    /admin/v1/keys			core_admin_key_list()

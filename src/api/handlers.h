@@ -51,6 +51,7 @@ HANDLER(health_metrics);
 HANDLER(admin_sessions_list);
 HANDLER(admin_sessions_inspect);
 HANDLER(admin_sessions_kill);
+HANDLER(admin_sessions_nmi);
 HANDLER(admin_status);
 HANDLER(admin_audit);
 HANDLER(admin_keys_list);

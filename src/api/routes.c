@@ -61,6 +61,7 @@ const struct route routes[] = {
 	ADMIN("GET", "sessions", admin_sessions_list, .view = true),
 	ADMIN("GET", "sessions/{}", admin_sessions_inspect, .view = true),
 	ADMIN("DELETE", "sessions/{}", admin_sessions_kill),
+	ADMIN("POST", "sessions/{}/nmi", admin_sessions_nmi),
 	ADMIN("GET", "status", admin_status, .view = true),
 	ADMIN("GET", "audit", admin_audit, .view = true),
 	ADMIN("GET", "keys", admin_keys_list, .view = true),

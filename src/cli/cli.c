@@ -19,6 +19,8 @@ static const struct cli_command commands[] = {
 	{ "inspect", "ID", "Show all that is known of a container or VM",
 	  cmd_inspect },
 	{ "kill", "ID...", "End containers' sessions", cmd_kill },
+	{ "nmi", "ID", "Make a guest that hangs panic, to see where it hung",
+	  cmd_nmi },
 	{ "files", "ls | get | put | rm [CONTAINER] [FILE]...",
 	  "List, fetch, send and remove files", cmd_files },
 	{ "keys", "create | list | revoke [KEY]", "Manage API keys", cmd_keys },

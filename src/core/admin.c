@@ -178,6 +178,48 @@ int core_admin_kill(struct core *core, const char *id, core_done_fn done,
 	return 0;
 }
 
+/* --------------------------------------------------------------------- nmi */
+
+struct nmi {
+	core_done_fn done;
+	void *userdata;
+};
+
+static void on_nmi(int r, const struct error *err, void *userdata)
+{
+	struct nmi *n = userdata;
+
+	n->done(n->userdata, r < 0 ? err : NULL);
+	free(n);
+}
+
+int core_admin_nmi(struct core *core, const char *id, core_done_fn done,
+		   void *userdata, struct error *err)
+{
+	const struct container *c = map_get(&core->containers, id);
+	const struct vm *vm = c ? c->vm : map_get(&core->vms, id);
+	struct nmi *n;
+	int r;
+
+	if (!vm)
+		return error_set(err, ERR_NOT_FOUND, "There is no live "
+				 "container or VM '%s'", id);
+	n = calloc(1, sizeof(*n));
+	if (!n)
+		return error_set_errno(err, -ENOMEM, "Cannot interrupt '%s'",
+				       id);
+	n->done = done;
+	n->userdata = userdata;
+	r = vmd_client_nmi(core->vmd, vm->id, on_nmi, n);
+	if (r < 0) {
+		free(n);
+		return error_set(err, ERR_HYPERVISOR, "Cannot interrupt '%s': "
+				 "the hypervisor process does not take requests "
+				 "now", id);
+	}
+	return 0;
+}
+
 /* ------------------------------------------------------------------ status */
 
 static void write_pool(const struct pool *pool, struct json_writer *w)

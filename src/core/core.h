@@ -587,6 +587,14 @@ int core_admin_inspect(struct core *core, const char *id,
 int core_admin_kill(struct core *core, const char *id, core_done_fn done,
 		    void *userdata, struct error *err);
 
+/**
+ * core_admin_nmi() - Make the guest's kernel panic, to see where it hung
+ *
+ * The session then ends as guest_panic, and the console tells the rest.
+ */
+int core_admin_nmi(struct core *core, const char *id, core_done_fn done,
+		   void *userdata, struct error *err);
+
 typedef void (*json_fn)(void *userdata, const char *json, size_t size,
 			const struct error *err);
 

@@ -26,6 +26,7 @@ libvmd_a_SOURCES = \
 	%reldir%/machine.c %reldir%/machine.h \
 	%reldir%/machine_create.c \
 	%reldir%/machine_end.c \
+	%reldir%/machine_nmi.c \
 	%reldir%/machine_state.c %reldir%/machine_state.h \
 	%reldir%/pools.c %reldir%/pools.h \
 	%reldir%/record.c %reldir%/record.h \

@@ -154,6 +154,15 @@ void machine_end(struct machine *m, enum vmd_reason reason);
  */
 void machine_step(struct machine *m);
 
+/**
+ * machine_nmi() - Interrupt it so that its kernel panics
+ *
+ * Returns at once; what comes of it is seen by the machine's end.
+ *
+ * Return: 0; -ENOENT if it does not run; another negative errno
+ */
+int machine_nmi(struct machine *m);
+
 /** machine_news() - libvirt says something about it */
 void machine_news(struct machine *m, enum virt_news news);
 

@@ -26,12 +26,13 @@
 
 /*
  * panic=-1 reboots at once, which ends the VM; pvpanic has told why before. An
- * oops in a kernel that untrusted code runs on is no state to go on from. The
+ * oops in a kernel that untrusted code runs on is no state to go on from, and an
+ * NMI is how the operator ends a guest that hangs and has it say where. The
  * i8042 and further serial ports are not there, and looking for them takes time.
  */
 #define BASE_CMDLINE \
-	"console=ttyS0 panic=-1 oops=panic i8042.noaux i8042.nokbd " \
-	"8250.nr_uarts=1"
+	"console=ttyS0 panic=-1 oops=panic unknown_nmi_panic i8042.noaux " \
+	"i8042.nokbd 8250.nr_uarts=1"
 
 /* For emulated guests, see tsc.h. The watchdog would find the counter too fast
  * whenever the host is busy, and take a clock of 4 ms instead. */

@@ -429,6 +429,25 @@ static int got_console(struct server *server, uint64_t serial,
 	return 0;
 }
 
+static int got_nmi(struct server *server, uint64_t serial, const void *body)
+{
+	const struct vmd_name *name = body;
+	struct error err = ERROR_INIT;
+	struct machine *m;
+	int r;
+
+	if (!is_string(name->vm_id, sizeof(name->vm_id)))
+		return -EPROTO;
+	m = find(server, name->vm_id);
+	r = m ? machine_nmi(m) : -ENOENT;
+	if (r == -ENOENT)
+		r = no_such_vm(&err, name->vm_id);
+	else if (r < 0)
+		(void)error_set_errno(&err, r, "Cannot interrupt the VM");
+	server_answer(server, serial, r, &err);
+	return 0;
+}
+
 static const struct {
 	size_t size;
 	int (*got)(struct server *server, uint64_t serial, const void *body);
@@ -443,6 +462,7 @@ static const struct {
 	[VMD_CONSOLE]	= { sizeof(struct vmd_name), got_console },
 	[VMD_PROBE]	= { sizeof(struct vmd_probe), server_got_probe },
 	[VMD_RELOAD]	= { 0, server_got_reload },
+	[VMD_NMI]	= { sizeof(struct vmd_name), got_nmi },
 };
 
 int server_got(struct vmd_packet *packet, void *userdata)

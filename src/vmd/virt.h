@@ -164,4 +164,7 @@ int virt_hold(struct virt *virt, const char *name, pid_t *ret_pid,
  */
 int virt_destroy(struct virt *virt, const char *uuid, struct error *err);
 
+/** virt_nmi() - Give a domain's CPUs a non-maskable interrupt */
+int virt_nmi(struct virt *virt, const char *uuid, struct error *err);
+
 #endif

@@ -128,3 +128,16 @@ int virt_destroy(struct virt *virt, const char *uuid, struct error *err)
 		(void)virDomainFree(domain);
 	return r;
 }
+
+int virt_nmi(struct virt *virt, const char *uuid, struct error *err)
+{
+	virDomainPtr domain;
+	int r = 0;
+
+	domain = virDomainLookupByUUIDString(virt->destroys, uuid);
+	if (!domain || virDomainInjectNMI(domain, 0) < 0)
+		r = virt_error(err, "libvirt could not interrupt the VM");
+	if (domain)
+		(void)virDomainFree(domain);
+	return r;
+}

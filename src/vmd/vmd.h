@@ -179,6 +179,16 @@ int vmd_client_console(struct vmd_client *client, const char *vm_id,
 		       void *userdata);
 
 /**
+ * vmd_client_nmi() - Make a VM's kernel panic, to see on its console where it
+ * hung
+ * @done:	The interrupt is on its way. vm_gone() tells what came of it
+ */
+int vmd_client_nmi(struct vmd_client *client, const char *vm_id,
+		   void (*done)(int r, const struct error *err,
+				void *userdata),
+		   void *userdata);
+
+/**
  * vmd_client_probe() - Boot a pool's image under KVM once more and decide anew
  * @pool:	Index in the pool table
  *

@@ -147,6 +147,7 @@ static const struct {
 	[VMD_CONSOLE]	= { sizeof(struct vmd_console), true, end_console },
 	[VMD_PROBE]	= { sizeof(struct vmd_probed), false, end_probe },
 	[VMD_RELOAD]	= { 0, false, end_plain },
+	[VMD_NMI]	= { 0, false, end_plain },
 };
 
 static void call_end(struct call *call, int r, const struct error *err,

@@ -388,6 +388,19 @@ int vmd_client_console(struct vmd_client *client, const char *vm_id,
 			   NULL);
 }
 
+int vmd_client_nmi(struct vmd_client *client, const char *vm_id,
+		   void (*done)(int r, const struct error *err,
+				void *userdata),
+		   void *userdata)
+{
+	const struct call model = { .done.plain = done, .userdata = userdata };
+	struct vmd_name name;
+
+	if (put_id(name.vm_id, vm_id) < 0)
+		return -EINVAL;
+	return client_call(client, VMD_NMI, &name, sizeof(name), &model, NULL);
+}
+
 int vmd_client_probe(struct vmd_client *client, uint32_t pool,
 		     void (*done)(int r, const struct vmd_probed *probed,
 				  const struct error *err, void *userdata),

@@ -58,6 +58,7 @@ enum vmd_type {
 	VMD_CONSOLE,		/* struct vmd_name [struct vmd_console + fd] */
 	VMD_PROBE,		/* struct vmd_probe [struct vmd_probed] */
 	VMD_RELOAD,		/* nothing [none], after a HELLO */
+	VMD_NMI,		/* struct vmd_name [none]: sent at once */
 
 	/* From vmd */
 	VMD_ANSWER = 64,	/* struct vmd_answer, then the call's own body */

@@ -743,6 +743,12 @@ int core_admin_kill(struct core *core, const char *id, core_done_fn done,
 	return 0;
 }
 
+int core_admin_nmi(struct core *core, const char *id, core_done_fn done,
+		   void *userdata, struct error *err)
+{
+	return core_admin_kill(core, id, done, userdata, err);
+}
+
 int core_admin_audit(struct core *core, json_fn done, void *userdata,
 		     struct error *err)
 {
