@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/guest_conn.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
 #include "base/cleanup.h"
-#include "base/hex.h"
-#include "base/hex.h"
-#include "base/id.h"
 #include "base/timer.h"
-#include "store/hash.h"
+#include "core/guest_conn_impl.h"
 #include "wire/message.h"
-#include "wire/proof.h"
 
 /*
  * Theory of operation
@@ -32,45 +26,11 @@
  * connection is simply lost.
  */
 
-enum proof_step {
-	PROOF_CHALLENGE,	/* waits for G */
-	PROOF_ANSWER,		/* waits for the guest's proof */
-	PROOF_OVER,
-};
-
 /* Read this much at a time, and more where a large frame is under way. */
-#define CONN_READ_SIZE		(64 * 1024)
-#define CONN_READ_SIZE_BULK	(256 * 1024)
+#define CONN_READ_SIZE (64 * 1024)
+#define CONN_READ_SIZE_BULK (256 * 1024)
 
-#define CONN_INPUT_MAX		(2 * WIRE_FRAME_MAX)
-
-struct guest_conn {
-	struct gc *gc;
-	struct gc_node buried;
-	int fd;
-	sd_event_source *io;
-	struct timer *stall;
-	struct clock *clock;
-	uint32_t events;	/* what io is asked for */
-
-	enum proof_step step;
-	enum wire_phase phase;
-	enum wire_purpose purpose;
-	uint8_t nonce[WIRE_NONCE_SIZE];
-	uint8_t guest_challenge[WIRE_CHALLENGE_SIZE];
-	uint8_t host_challenge[WIRE_CHALLENGE_SIZE];
-
-	struct buf in;
-	struct buf out;
-	bool paused;
-	usec_t in_since;	/* half a frame waits since; 0: none */
-	usec_t out_since;	/* nothing was taken since; 0: nothing waits */
-	uint64_t bytes_in;
-	uint64_t bytes_out;
-
-	const struct guest_conn_ops *ops;
-	void *userdata;
-};
+#define CONN_INPUT_MAX (2 * WIRE_FRAME_MAX)
 
 static void conn_free(void *object)
 {
@@ -213,97 +173,6 @@ void guest_conn_bytes(const struct guest_conn *conn, uint64_t *ret_in,
 	*ret_out = conn->bytes_out;
 }
 
-static int conn_proof(struct guest_conn *conn, enum wire_side side,
-		      uint8_t ret_proof[WIRE_PROOF_SIZE])
-{
-	uint8_t input[PROOF_INPUT_MAX];
-	size_t size;
-
-	size = proof_input(side, conn->guest_challenge, conn->host_challenge,
-			   input);
-	return hash_hmac_sha256(conn->nonce, sizeof(conn->nonce), input, size,
-				ret_proof);
-}
-
-static int conn_answer_challenge(struct guest_conn *conn)
-{
-	uint8_t proof[WIRE_PROOF_SIZE];
-	int r;
-
-	memcpy(conn->guest_challenge, conn->in.data, WIRE_CHALLENGE_SIZE);
-	buf_consume(&conn->in, WIRE_CHALLENGE_SIZE);
-
-	r = random_bytes(conn->host_challenge, sizeof(conn->host_challenge));
-	if (r >= 0)
-		r = conn_proof(conn, WIRE_HOST, proof);
-	if (r >= 0)
-		r = buf_add(&conn->out, conn->host_challenge,
-			    sizeof(conn->host_challenge));
-	if (r >= 0)
-		r = buf_add(&conn->out, proof, sizeof(proof));
-	if (r < 0)
-		return r;
-	guest_conn_flush(conn);
-	conn->step = PROOF_ANSWER;
-	return 0;
-}
-
-static int conn_send_open(struct guest_conn *conn)
-{
-	const struct message_open open = {
-		.version = WIRE_VERSION,
-		.purpose = conn->purpose,
-	};
-	uint8_t frame[64];
-	ssize_t n;
-
-	n = message_encode_open(frame, sizeof(frame), 0, &open);
-	return n < 0 ? (int)n : buf_add(&conn->out, frame, (size_t)n);
-}
-
-static int conn_check_answer(struct guest_conn *conn, struct error *err)
-{
-	static const enum wire_phase phases[] = {
-		[WIRE_CONTROL]	= WIRE_PHASE_GREETING,
-		[WIRE_BULK_GET]	= WIRE_PHASE_GET,
-		[WIRE_BULK_PUT]	= WIRE_PHASE_PUT,
-	};
-	uint8_t proof[WIRE_PROOF_SIZE];
-	int r;
-
-	r = conn_proof(conn, WIRE_GUEST, proof);
-	if (r < 0)
-		return r;
-	if (!secret_equal(proof, conn->in.data, sizeof(proof)))
-		return error_set(err, ERR_GUEST, "the guest could not prove "
-				 "that it is the one that was started");
-	buf_consume(&conn->in, WIRE_PROOF_SIZE);
-
-	r = conn_send_open(conn);
-	if (r < 0)
-		return r;
-	conn->step = PROOF_OVER;
-	conn->phase = phases[conn->purpose];
-	conn->ops->proven(conn->userdata);
-	if (conn->ops)
-		guest_conn_flush(conn);
-	return 0;
-}
-
-static int conn_prove(struct guest_conn *conn, struct error *err)
-{
-	static_assert(WIRE_CHALLENGE_SIZE == WIRE_PROOF_SIZE,
-		      "both steps wait for the same number of bytes");
-	int r = 0;
-
-	while (r >= 0 && conn->ops && conn->step != PROOF_OVER &&
-	       conn->in.length >= WIRE_CHALLENGE_SIZE)
-		r = conn->step == PROOF_CHALLENGE ?
-			    conn_answer_challenge(conn) :
-			    conn_check_answer(conn, err);
-	return r;
-}
-
 static int conn_got_frame(struct guest_conn *conn, const struct frame *f,
 			  struct error *err)
 {
@@ -327,7 +196,8 @@ static int conn_cut_frames(struct guest_conn *conn, struct error *err)
 		r = frame_next(conn->in.data + used_all,
 			       conn->in.length - used_all, &f, &used);
 		if (r < 0)
-			error_set(err, ERR_GUEST, "the guest sent a message "
+			error_set(err, ERR_GUEST,
+				  "the guest sent a message "
 				  "that no rule allows");
 		if (r <= 0)
 			break;
@@ -345,7 +215,7 @@ static int conn_take_input(struct guest_conn *conn, struct error *err)
 	size_t before = conn->in.length;
 	int r;
 
-	r = conn_prove(conn, err);
+	r = guest_conn_prove(conn, err);
 	if (r >= 0 && conn->step == PROOF_OVER)
 		r = conn_cut_frames(conn, err);
 	if (r < 0 || !conn->ops)
@@ -389,8 +259,9 @@ static void conn_input(struct guest_conn *conn)
 	}
 	if (!error_is_set(&err))
 		error_set_errno(&err, r, "Cannot handle a guest's message");
-	conn_end(conn, err.code == ERR_GUEST ? GUEST_CONN_BROKEN :
-					       GUEST_CONN_LOCAL, &err);
+	conn_end(conn,
+		 err.code == ERR_GUEST ? GUEST_CONN_BROKEN : GUEST_CONN_LOCAL,
+		 &err);
 }
 
 static void conn_lost(struct guest_conn *conn, int r)

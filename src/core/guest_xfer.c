@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/guest_xfer.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/timer.h"
-#include "core/guest_conn.h"
+#include "core/guest_xfer_impl.h"
 #include "vmd/vmd.h"
 #include "wire/message.h"
 
@@ -27,38 +24,6 @@
  * disk; the guest's digest is then compared with ours.
  */
 
-#define XFER_FRAME_SMALL (WIRE_PATH_MAX + 256u)
-
-#define XFER_FILE_MODE 0644
-
-struct guest_xfer {
-	struct gc_node buried;
-	struct guest_xfer_config config;
-	char vm_id[VMD_ID_MAX];
-	uint8_t nonce[WIRE_NONCE_SIZE];
-	char path[WIRE_PATH_MAX + 1];
-	bool put;
-
-	uint64_t dial;			/* call to cancel; 0: none under way */
-	struct guest_conn *conn;
-	struct timer *again;
-	unsigned tries;
-
-	uint64_t bytes;			/* length of the file */
-	uint64_t moved;
-	/* GET */
-	uint64_t max_bytes;
-	struct blob_writer *writer;
-	struct buf kept;		/* what the writer did not take */
-	bool ended;			/* END has come */
-	uint8_t guest_sha256[WIRE_SHA256_SIZE];
-	/* PUT */
-	int fd;
-	uint8_t sha256[HASH_SIZE];
-};
-
-static int xfer_dial(struct guest_xfer *x);
-
 static void xfer_free(void *object)
 {
 	struct guest_xfer *x = object;
@@ -73,7 +38,7 @@ static void xfer_free(void *object)
 	free(x);
 }
 
-static void xfer_freep(struct guest_xfer **x)
+void guest_xfer_freep(struct guest_xfer **x)
 {
 	xfer_free(*x);
 }
@@ -98,7 +63,7 @@ void guest_xfer_cancel(struct guest_xfer *x)
 	gc_bury(x->config.gc, &x->buried, xfer_free, x);
 }
 
-static void xfer_end(struct guest_xfer *x, struct xfer_end *end)
+void guest_xfer_end(struct guest_xfer *x, struct xfer_end *end)
 {
 	void (*done)(void *userdata, struct xfer_end *end) = x->config.done;
 
@@ -113,12 +78,12 @@ static void xfer_end(struct guest_xfer *x, struct xfer_end *end)
 	guest_xfer_cancel(x);
 }
 
-static void xfer_fail(struct guest_xfer *x, enum xfer_result result, int r,
-		      const struct error *err)
+void guest_xfer_fail(struct guest_xfer *x, enum xfer_result result, int r,
+		     const struct error *err)
 {
 	struct xfer_end end = { .result = result, .r = r, .err = err };
 
-	xfer_end(x, &end);
+	guest_xfer_end(x, &end);
 }
 
 static void on_again(struct timer *t, void *userdata)
@@ -127,13 +92,13 @@ static void on_again(struct timer *t, void *userdata)
 	int r;
 
 	(void)t;
-	r = xfer_dial(x);
+	r = guest_xfer_dial(x);
 	if (r < 0)
-		xfer_fail(x, XFER_LOST, r, NULL);
+		guest_xfer_fail(x, XFER_LOST, r, NULL);
 }
 
 /* The guest could not, and says why. */
-static void xfer_refused(struct guest_xfer *x, enum wire_file_status status)
+void guest_xfer_refused(struct guest_xfer *x, enum wire_file_status status)
 {
 	struct xfer_end end = { .result = XFER_FILE, .file_status = status };
 
@@ -142,7 +107,7 @@ static void xfer_refused(struct guest_xfer *x, enum wire_file_status status)
 		timer_set_after(x->again, XFER_BUSY_USEC);
 		return;
 	}
-	xfer_end(x, &end);
+	guest_xfer_end(x, &end);
 }
 
 static int xfer_say_path(struct guest_xfer *x)
@@ -213,7 +178,7 @@ static void on_drained(void *userdata)
 	       guest_conn_queue(x->conn)->length == 0)
 		r = xfer_send_chunk(x);
 	if (r < 0)
-		xfer_fail(x, XFER_STORAGE, r, NULL);
+		guest_xfer_fail(x, XFER_STORAGE, r, NULL);
 }
 
 static int got_put_end(struct guest_xfer *x, const struct message_end *m,
@@ -222,145 +187,14 @@ static int got_put_end(struct guest_xfer *x, const struct message_end *m,
 	struct xfer_end end = { .result = XFER_OK };
 
 	if (m->status != WIRE_FILE_OK) {
-		xfer_refused(x, m->status);
+		guest_xfer_refused(x, m->status);
 		return 0;
 	}
 	if (x->moved != x->bytes || memcmp(m->sha256, x->sha256, HASH_SIZE))
-		return error_set(err, ERR_GUEST, "the guest acknowledged a "
+		return error_set(err, ERR_GUEST,
+				 "the guest acknowledged a "
 				 "file that it was not sent");
-	xfer_end(x, &end);
-	return 0;
-}
-
-/* ------------------------------------------------------------------- GET */
-
-static void xfer_get_over(struct guest_xfer *x, const struct blob_info *info)
-{
-	struct xfer_end end = { .result = XFER_OK, .info = info };
-	struct error err = ERROR_INIT;
-
-	if (memcmp(info->sha256, x->guest_sha256, HASH_SIZE) == 0) {
-		xfer_end(x, &end);
-		return;
-	}
-	error_set(&err, ERR_GUEST,
-		  "the guest sent a file that differs from its digest");
-	xfer_fail(x, XFER_BROKEN, 0, &err);
-}
-
-static void on_blob_done(void *userdata, int r, const struct blob_info *info)
-{
-	struct guest_xfer *x = userdata;
-
-	if (r < 0)
-		xfer_fail(x, r == -EFBIG ? XFER_TOO_LARGE : XFER_STORAGE, r,
-			  NULL);
-	else
-		xfer_get_over(x, info);
-}
-
-/* Feeds what is kept, and says whether the writer has taken all of it. */
-static int xfer_feed(struct guest_xfer *x)
-{
-	ssize_t n;
-
-	if (x->kept.length == 0)
-		return 1;
-	n = blob_writer_append(x->writer, x->kept.data, x->kept.length);
-	if (n < 0)
-		return 0;		/* on_blob_done() tells why */
-	buf_consume(&x->kept, (size_t)n);
-	if (x->kept.length > 0)
-		return 0;
-	buf_done(&x->kept);
-	return 1;
-}
-
-static void on_room(void *userdata)
-{
-	struct guest_xfer *x = userdata;
-
-	if (x->conn && xfer_feed(x))
-		guest_conn_resume(x->conn);
-}
-
-static int got_file(struct guest_xfer *x, const struct frame *f,
-		    struct error *err)
-{
-	const struct blob_spec spec = {
-		.expected_bytes = BLOB_LENGTH_UNKNOWN,
-		.max_bytes = x->max_bytes,
-		.name = x->path,
-		.room = on_room,
-		.done = on_blob_done,
-		.userdata = x,
-	};
-	struct message_file m;
-	int r;
-
-	(void)err;
-	r = message_decode_file(f, &m);
-	if (r < 0)
-		return r;
-	if (m.status != WIRE_FILE_OK) {
-		xfer_refused(x, m.status);
-		return 0;
-	}
-	x->bytes = m.size;
-	guest_conn_enter(x->conn, WIRE_PHASE_SENDING);
-	if (m.size > x->max_bytes) {
-		xfer_fail(x, XFER_TOO_LARGE, -EFBIG, NULL);
-		return 0;
-	}
-	r = blob_writer_new(x->config.blobs, &spec, &x->writer);
-	if (r < 0)
-		xfer_fail(x, XFER_STORAGE, r, NULL);
-	return 0;
-}
-
-static int got_data(struct guest_xfer *x, const struct frame *f,
-		    struct error *err)
-{
-	struct message_data m;
-	ssize_t n;
-	int r;
-
-	r = message_decode_data(f, &m);
-	if (r < 0)
-		return r;
-	if (!x->writer || m.data.size > x->bytes - x->moved)
-		return error_set(err, ERR_GUEST,
-				 "the guest sent more of a file than it has");
-	x->moved += m.data.size;
-
-	n = blob_writer_append(x->writer, m.data.data, m.data.size);
-	if (n < 0 || (size_t)n == m.data.size)
-		return 0;
-	/* An error was told by on_blob_done() or will be. */
-	r = buf_add(&x->kept, m.data.data + n, m.data.size - (size_t)n);
-	if (r < 0)
-		return r;
-	guest_conn_pause(x->conn);
-	return 0;
-}
-
-static int got_get_end(struct guest_xfer *x, const struct message_end *m,
-		       struct error *err)
-{
-	int r;
-
-	if (m->status != WIRE_FILE_OK) {
-		xfer_refused(x, m->status);
-		return 0;
-	}
-	if (!x->writer || x->moved != x->bytes)
-		return error_set(err, ERR_GUEST,
-				 "the guest sent less of a file than it said");
-	memcpy(x->guest_sha256, m->sha256, sizeof(x->guest_sha256));
-	x->ended = true;
-	r = blob_writer_finish(x->writer);
-	if (r < 0)
-		xfer_fail(x, XFER_STORAGE, r, NULL);
+	guest_xfer_end(x, &end);
 	return 0;
 }
 
@@ -374,7 +208,8 @@ static int got_end(struct guest_xfer *x, const struct frame *f,
 	if (r < 0)
 		return r;
 	guest_conn_enter(x->conn, WIRE_PHASE_CLOSED);
-	return x->put ? got_put_end(x, &m, err) : got_get_end(x, &m, err);
+	return x->put ? got_put_end(x, &m, err) :
+			guest_xfer_got_get_end(x, &m, err);
 }
 
 /* ------------------------------------------------------------ connection */
@@ -384,9 +219,9 @@ static const struct {
 	int (*handle)(struct guest_xfer *x, const struct frame *f,
 		      struct error *err);
 } accepted[] = {
-	{ WIRE_FILE,	got_file },
-	{ WIRE_DATA,	got_data },
-	{ WIRE_END,	got_end },
+	{ WIRE_FILE, guest_xfer_got_file },
+	{ WIRE_DATA, guest_xfer_got_data },
+	{ WIRE_END, got_end },
 };
 
 static int on_frame(const struct frame *f, void *userdata, struct error *err)
@@ -416,11 +251,11 @@ static void on_proven(void *userdata)
 
 	r = xfer_say_path(x);
 	if (r < 0) {
-		xfer_fail(x, XFER_LOST, r, NULL);
+		guest_xfer_fail(x, XFER_LOST, r, NULL);
 		return;
 	}
-	guest_conn_enter(x->conn, x->put ? WIRE_PHASE_RECEIVING :
-					   WIRE_PHASE_SENDING);
+	guest_conn_enter(x->conn,
+			 x->put ? WIRE_PHASE_RECEIVING : WIRE_PHASE_SENDING);
 	guest_conn_flush(x->conn);
 	on_drained(x);
 }
@@ -438,10 +273,12 @@ static void on_ended(enum guest_conn_end why, const struct error *err,
 		return;
 	}
 	if (fault)
-		xfer_fail(x, why == GUEST_CONN_BROKEN ? XFER_BROKEN :
-							XFER_STALLED, 0, err);
+		guest_xfer_fail(x,
+				why == GUEST_CONN_BROKEN ? XFER_BROKEN :
+							   XFER_STALLED,
+				0, err);
 	else
-		xfer_fail(x, XFER_LOST, -ECONNRESET, NULL);
+		guest_xfer_fail(x, XFER_LOST, -ECONNRESET, NULL);
 }
 
 static const struct guest_conn_ops conn_ops = {
@@ -472,11 +309,11 @@ static void on_dialled(int r, int fd, const struct error *err, void *userdata)
 		r = guest_conn_new(&conn, &x->conn);
 	if (r < 0) {
 		close_fd(&fd);
-		xfer_fail(x, XFER_LOST, r, NULL);
+		guest_xfer_fail(x, XFER_LOST, r, NULL);
 	}
 }
 
-static int xfer_dial(struct guest_xfer *x)
+int guest_xfer_dial(struct guest_xfer *x)
 {
 	usec_t deadline = clock_boot(x->config.clock) + XFER_DIAL_USEC;
 
@@ -485,10 +322,10 @@ static int xfer_dial(struct guest_xfer *x)
 			       &x->dial);
 }
 
-static int xfer_new(const struct guest_xfer_config *config, bool put,
-		    struct guest_xfer **ret)
+int guest_xfer_new(const struct guest_xfer_config *config, bool put,
+		   struct guest_xfer **ret)
 {
-	_cleanup_(xfer_freep) struct guest_xfer *x = NULL;
+	_cleanup_(guest_xfer_freep) struct guest_xfer *x = NULL;
 	int r;
 
 	x = calloc(1, sizeof(*x));
@@ -512,36 +349,19 @@ static int xfer_new(const struct guest_xfer_config *config, bool put,
 	return 0;
 }
 
-int guest_xfer_get(const struct guest_xfer_config *config, uint64_t max_bytes,
-		   struct guest_xfer **ret)
-{
-	_cleanup_(xfer_freep) struct guest_xfer *x = NULL;
-	int r;
-
-	r = xfer_new(config, false, &x);
-	if (r < 0)
-		return r;
-	x->max_bytes = max_bytes;
-	r = xfer_dial(x);
-	if (r < 0)
-		return r;
-	*ret = take_ptr(x);
-	return 0;
-}
-
 int guest_xfer_put(const struct guest_xfer_config *config,
 		   const uint8_t sha256[HASH_SIZE], struct guest_xfer **ret)
 {
-	_cleanup_(xfer_freep) struct guest_xfer *x = NULL;
+	_cleanup_(guest_xfer_freep) struct guest_xfer *x = NULL;
 	int r;
 
-	r = xfer_new(config, true, &x);
+	r = guest_xfer_new(config, true, &x);
 	if (r < 0)
 		return r;
 	memcpy(x->sha256, sha256, sizeof(x->sha256));
 	r = blob_open(config->blobs, sha256, &x->fd, &x->bytes);
 	if (r >= 0)
-		r = xfer_dial(x);
+		r = guest_xfer_dial(x);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(x);

@@ -27,8 +27,10 @@ libcore_a_SOURCES = \
 	%reldir%/file.c %reldir%/file.h \
 	%reldir%/gc.c %reldir%/gc.h \
 	%reldir%/guest_conn.c %reldir%/guest_conn.h \
+	%reldir%/guest_conn_proof.c %reldir%/guest_conn_impl.h \
 	%reldir%/guest_link.c %reldir%/guest_link.h \
 	%reldir%/guest_xfer.c %reldir%/guest_xfer.h \
+	%reldir%/guest_xfer_get.c %reldir%/guest_xfer_impl.h \
 	%reldir%/harvest.c \
 	%reldir%/load.c %reldir%/load.h \
 	%reldir%/map.c %reldir%/map.h \
