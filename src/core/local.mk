@@ -14,7 +14,8 @@ libcore_a_SOURCES = \
 	%reldir%/container_exec.c \
 	%reldir%/container_read.c \
 	%reldir%/core.c %reldir%/core.h \
-	%reldir%/core_exec.c \
+	%reldir%/core_admin.h \
+	%reldir%/core_exec.c %reldir%/core_exec.h \
 	%reldir%/core_priv.h \
 	%reldir%/core_settings.c %reldir%/core_settings.h \
 	%reldir%/end_reason.c %reldir%/end_reason.h \
