@@ -9,8 +9,8 @@
 /*
  * What a guest writes to its serial console: the newest 64 KiB.
  *
- * QEMU listens on a socket, vmd connects and reads into a ring. A guest that floods it only blocks itself: vmd reads so much and no
- * more per second.
+ * QEMU listens on a socket, vmd connects and reads into a ring. A guest that
+ * floods it only blocks itself: vmd reads so much and no more per second.
  */
 
 #define CONSOLE_SOCKET "console"	/* name in the VM's directory */
