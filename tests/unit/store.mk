@@ -8,6 +8,7 @@ unit_tests += \
 	%reldir%/test_blob \
 	%reldir%/test_media_type \
 	%reldir%/test_store \
+	%reldir%/test_store_books \
 	%reldir%/test_store_commit \
 	%reldir%/test_store_crash \
 	%reldir%/test_store_list \
@@ -23,6 +24,10 @@ tests_unit_test_blob_LDADD = $(store_test_libs)
 tests_unit_test_store_SOURCES = %reldir%/test_store.c $(store_fixture)
 tests_unit_test_store_CPPFLAGS = $(store_test_cppflags)
 tests_unit_test_store_LDADD = $(store_test_libs)
+
+tests_unit_test_store_books_SOURCES = %reldir%/test_store_books.c $(store_fixture)
+tests_unit_test_store_books_CPPFLAGS = $(store_test_cppflags)
+tests_unit_test_store_books_LDADD = $(store_test_libs)
 
 tests_unit_test_store_commit_SOURCES = %reldir%/test_store_commit.c $(store_fixture)
 tests_unit_test_store_commit_CPPFLAGS = $(store_test_cppflags)
