@@ -1,1 +1,28 @@
 # Unit tests of vmd.
+
+unit_tests += %reldir%/test_vmd_client
+tests_unit_test_vmd_client_SOURCES = %reldir%/test_vmd_client.c %reldir%/test.h
+tests_unit_test_vmd_client_LDADD = $(vmdclient_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_vmd_dial
+tests_unit_test_vmd_dial_SOURCES = %reldir%/test_vmd_dial.c %reldir%/test.h
+tests_unit_test_vmd_dial_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_vmd_parts
+tests_unit_test_vmd_parts_SOURCES = %reldir%/test_vmd_parts.c %reldir%/test.h
+tests_unit_test_vmd_parts_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_vmd_virt
+tests_unit_test_vmd_virt_SOURCES = %reldir%/test_vmd_virt.c %reldir%/test.h
+tests_unit_test_vmd_virt_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
+
+# Golden files: TEST_REGENERATE=1 rewrites them.
+unit_tests += %reldir%/test_vmd_xml
+tests_unit_test_vmd_xml_SOURCES = %reldir%/test_vmd_xml.c %reldir%/test.h
+tests_unit_test_vmd_xml_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
+EXTRA_DIST += \
+	%reldir%/data/domain-kvm-kernel-label-bulk.xml \
+	%reldir%/data/domain-kvm-kernel.xml \
+	%reldir%/data/domain-kvm-user.xml \
+	%reldir%/data/domain-tcg-kernel.xml \
+	%reldir%/data/domain-tcg-user.xml
