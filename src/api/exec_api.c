@@ -137,7 +137,7 @@ static void on_stream(void *userdata, const struct exec_view *exec,
 
 	if (error_is_set(err))
 		request_failed(req, err);
-	else
+	else if (request_is_paid(req))
 		request_finish(req,
 			       exec_stream_reply(req, exec->container, exec->id,
 						 0, req->output, &failure),

@@ -79,7 +79,7 @@ void request_gone(struct request *req)
 {
 	request_log(req);
 	req->conn = NULL;
-	/* Nobody waits for these any more, core's answer or not. */
+	/* Nobody waits for these any more, whether core still answers or not. */
 	body_done(&req->body);
 	exec_stream_free(take_ptr(req->stream));
 	if (!req->owed)

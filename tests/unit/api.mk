@@ -12,3 +12,11 @@ tests_unit_test_api_http_LDADD = $(api_fixture_libs)
 unit_tests += %reldir%/test_api_files
 tests_unit_test_api_files_SOURCES = %reldir%/test_api_files.c $(api_fixture)
 tests_unit_test_api_files_LDADD = $(api_fixture_libs)
+
+unit_tests += %reldir%/test_api_exec
+tests_unit_test_api_exec_SOURCES = %reldir%/test_api_exec.c $(api_fixture)
+tests_unit_test_api_exec_LDADD = $(api_fixture_libs)
+
+unit_tests += %reldir%/test_multipart
+tests_unit_test_multipart_SOURCES = %reldir%/test_multipart.c %reldir%/test.h
+tests_unit_test_multipart_LDADD = libapi.a $(base_libs) $(CMOCKA_LIBS)
