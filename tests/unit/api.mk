@@ -1,13 +1,19 @@
 # Unit tests of api. Those of the whole server stand on a fake core.
 
 api_fixture = %reldir%/api_fixture.c %reldir%/api_fixture.h \
-	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/test.h
+	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
+	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
+	%reldir%/test.h
 api_fixture_libs = libapi.a $(base_libs) $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) \
 	$(CMOCKA_LIBS)
 
 unit_tests += %reldir%/test_api_http
 tests_unit_test_api_http_SOURCES = %reldir%/test_api_http.c $(api_fixture)
 tests_unit_test_api_http_LDADD = $(api_fixture_libs)
+
+unit_tests += %reldir%/test_api_strict
+tests_unit_test_api_strict_SOURCES = %reldir%/test_api_strict.c $(api_fixture)
+tests_unit_test_api_strict_LDADD = $(api_fixture_libs)
 
 unit_tests += %reldir%/test_api_files
 tests_unit_test_api_files_SOURCES = %reldir%/test_api_files.c $(api_fixture)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/log.h"
 
 enum {
@@ -228,4 +229,29 @@ struct answer ask_bytes(struct fixture *fx, const void *data, size_t size)
 struct answer ask(struct fixture *fx, const char *request)
 {
 	return ask_bytes(fx, request, strlen(request));
+}
+
+void check_error(const struct answer *a, int status, const char *code)
+{
+	_cleanup_(json_freep) struct json_object *json = NULL;
+	struct json_object *error;
+
+	assert_int_equal(a->status, status);
+	assert_string_equal(answer_header(a, "Content-Type"),
+			    "application/json");
+	assert_int_equal(json_parse(a->body, a->length, &json, NULL), 0);
+	error = json_member(json, "error");
+	assert_non_null(json_string_of(json_member(error, "message")).data);
+	assert_non_null(json_string_of(json_member(error, "type")).data);
+	if (code)
+		assert_string_equal(
+			json_string_of(json_member(error, "code")).data, code);
+}
+
+void expect_error(struct fixture *fx, const char *request, int status,
+			 const char *code)
+{
+	_answer_ struct answer a = ask(fx, request);
+
+	check_error(&a, status, code);
 }

@@ -17,6 +17,9 @@
 
 #define AUTH "Authorization: Bearer " FAKE_KEY "\r\n"
 #define HOST "Host: x\r\n"
+/* A create of a container, as far as its length. */
+#define POST "POST /v1/containers HTTP/1.1\r\n" HOST AUTH \
+	     "Content-Type: application/json\r\n"
 
 struct fixture {
 	sd_event *event;
@@ -67,5 +70,15 @@ const char *answer_header(const struct answer *a, const char *name);
 
 /** run_loop() - Let the server do what it has to do */
 void run_loop(struct fixture *fx);
+
+/** _answer_ - For a local answer */
+#define _answer_ _cleanup_(answer_done)
+
+/** check_error() - Whether an answer is the error's envelope, with this code */
+void check_error(const struct answer *a, int status, const char *code);
+
+/** expect_error() - Ask, and check_error() what comes */
+void expect_error(struct fixture *fx, const char *request, int status,
+		  const char *code);
 
 #endif

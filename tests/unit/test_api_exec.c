@@ -5,7 +5,6 @@
 
 #include "base/cleanup.h"
 
-#define _answer_ _cleanup_(answer_done)
 #define EXEC_PATH "/v1/containers/" FAKE_CONTAINER "/exec"
 #define RUN_PATH "/v1/containers/" FAKE_CONTAINER "/executions/" FAKE_EXEC
 

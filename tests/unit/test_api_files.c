@@ -5,7 +5,6 @@
 
 #include "base/cleanup.h"
 
-#define _answer_ _cleanup_(answer_done)
 #define FORM "multipart/form-data; boundary=b"
 #define PART "--b\r\nContent-Disposition: form-data; name="
 #define FILE_PART(name, text)                                                  \

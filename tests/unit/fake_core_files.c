@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "fake_core_impl.h"
+
+struct core_upload {
+	struct core *core;
+	int fd;
+	uint64_t bytes;
+	void (*room)(void *userdata);
+	void *userdata;
+};
+
+/* --------------------------------------------------------------------- uploads */
+
+int core_upload_new(struct core *core, const struct principal *who,
+		    const char *container, uint64_t declared,
+		    void (*room)(void *userdata), void *userdata,
+		    struct core_upload **ret, struct error *err)
+{
+	struct core_upload *upload;
+
+	(void)who;
+	if (container && fake_core_find(container, err) < 0)
+		return -ENOENT;
+	if (declared != UINT64_MAX && declared > core->upload_max)
+		return error_set(err, ERR_TOO_LARGE, "larger than allowed");
+	upload = calloc(1, sizeof(*upload));
+	if (!upload)
+		abort();
+	upload->core = core;
+	upload->fd = memfd_create("upload", MFD_CLOEXEC);
+	upload->room = room;
+	upload->userdata = userdata;
+	core->uploads++;
+	*ret = upload;
+	return 0;
+}
+
+int core_upload_write(struct core_upload *upload, const void *data,
+		      size_t size, struct error *err)
+{
+	struct core *core = upload->core;
+
+	if (core->stall) {
+		core->stalled = upload;
+		return -EAGAIN;
+	}
+	if (upload->bytes + size > core->upload_max)
+		return error_set(err, ERR_TOO_LARGE, "larger than allowed");
+	if (write(upload->fd, data, size) != (ssize_t)size)
+		abort();
+	upload->bytes += size;
+	core->uploaded += size;
+	return 0;
+}
+
+void core_upload_free(struct core_upload *upload)
+{
+	if (!upload)
+		return;
+	upload->core->uploads--;
+	if (upload->core->stalled == upload)
+		upload->core->stalled = NULL;
+	close_fd(&upload->fd);
+	free(upload);
+}
+
+void fake_core_room(struct core *core)
+{
+	struct core_upload *upload = take_ptr(core->stalled);
+
+	core->stall = false;
+	if (upload)
+		upload->room(upload->userdata);
+}
+
+/* ----------------------------------------------------------------------- files */
+
+static struct fake_file *find_file(struct core *core,
+				   const struct principal *who, const char *id,
+				   struct error *err)
+{
+	unsigned i;
+
+	for (i = 0; i < core->files; i++)
+		if (strcmp(core->file[i].view.id, id) == 0 &&
+		    strcmp(core->file[i].tenant, who->tenant) == 0)
+			return &core->file[i];
+	error_set_param(err, "id");
+	error_set(err, ERR_NOT_FOUND, "No such File object: %s", id);
+	return NULL;
+}
+
+static struct fake_file *add_file(struct core *core,
+				  const struct principal *who,
+				  const char *name, const char *purpose,
+				  struct core_upload *upload)
+{
+	struct fake_file *file = &core->file[core->files];
+
+	if (core->files == FAKE_FILES_MAX)
+		abort();
+	snprintf(file->view.id, sizeof(file->view.id), "file-%u",
+		 ++core->files);
+	snprintf(file->name, sizeof(file->name), "%s", name);
+	snprintf(file->purpose, sizeof(file->purpose), "%s", purpose);
+	snprintf(file->tenant, sizeof(file->tenant), "%s", who->tenant);
+	file->view.bytes = upload->bytes;
+	file->view.created_at = 1790000000;
+	file->view.filename = file->name;
+	file->view.purpose = file->purpose;
+	memset(file->view.sha256, 0xab, sizeof(file->view.sha256));
+	file->fd = dup(upload->fd);
+	core_upload_free(upload);
+	return file;
+}
+
+int core_file_create(struct core *core, const struct principal *who,
+		     const struct file_spec *spec, struct core_upload *upload,
+		     file_fn done, void *userdata, struct error *err)
+{
+	struct fake_file *file;
+	struct fake_later *later;
+
+	(void)err;
+	file = add_file(core, who, spec->filename, spec->purpose, upload);
+	if (spec->expires_after_sec)
+		file->view.expires_at = file->view.created_at +
+					spec->expires_after_sec;
+	later = fake_core_later(core, userdata);
+	later->file = done;
+	later->file_view = file->view;
+	return 0;
+}
+
+int core_file_get(struct core *core, const struct principal *who,
+		  const char *id, struct file_view *ret, struct error *err)
+{
+	struct fake_file *file = find_file(core, who, id, err);
+
+	if (!file)
+		return -ENOENT;
+	*ret = file->view;
+	return 0;
+}
+
+int core_file_open(struct core *core, const struct principal *who,
+		   const char *id, struct file_view *ret, int *ret_fd,
+		   struct error *err)
+{
+	struct fake_file *file = find_file(core, who, id, err);
+	char path[64];
+
+	if (!file)
+		return -ENOENT;
+	*ret = file->view;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return 0;
+}
+
+/* Newest first is all that the tests of the server ask for. */
+int core_file_list(struct core *core, const struct principal *who,
+		   const char *purpose, const struct core_page *page,
+		   void (*each)(void *userdata, const struct file_view *file),
+		   void *userdata, bool *ret_more, struct error *err)
+{
+	unsigned i, given = 0;
+
+	if (page->after[0] && !find_file(core, who, page->after, NULL)) {
+		error_set_param(err, "after");
+		return error_set(err, ERR_BAD_REQUEST, "no such row");
+	}
+	*ret_more = false;
+	for (i = core->files; i > 0; i--) {
+		struct fake_file *file = &core->file[i - 1];
+
+		if (strcmp(file->tenant, who->tenant) != 0 ||
+		    (purpose && strcmp(purpose, file->purpose) != 0))
+			continue;
+		if (given++ == page->limit) {
+			*ret_more = true;
+			break;
+		}
+		each(userdata, &file->view);
+	}
+	return 0;
+}
+
+int core_file_delete(struct core *core, const struct principal *who,
+		     const char *id, core_done_fn done, void *userdata,
+		     struct error *err)
+{
+	struct fake_file *file = find_file(core, who, id, err);
+
+	if (!file)
+		return -ENOENT;
+	file->tenant[0] = '\0';
+	fake_core_later(core, userdata)->done = done;
+	return 0;
+}
+
+/* ------------------------------------------------------------- container files */
+
+int core_cfile_create(struct core *core, const struct principal *who,
+		      const char *container, const char *name,
+		      struct core_upload *upload, cfile_fn done,
+		      void *userdata, struct error *err)
+{
+	struct fake_file *file;
+	struct fake_later *later;
+	static char path[300];
+
+	if (fake_core_find(container, err) < 0)
+		return -ENOENT;
+	file = add_file(core, who, name, "assistants", upload);
+	snprintf(path, sizeof(path), "/mnt/data/%s", name);
+	later = fake_core_later(core, userdata);
+	later->cfile = done;
+	later->cfile_view = (struct cfile_view){
+		.created_at = 1790000000,
+		.bytes = file->view.bytes,
+		.path = path,
+		.by_user = true,
+	};
+	strcpy(later->cfile_view.id, "cfile_1");
+	strcpy(later->cfile_view.container, container);
+	return 0;
+}
+
+int core_cfile_copy(struct core *core, const struct principal *who,
+		    const char *container, const char *file_id, cfile_fn done,
+		    void *userdata, struct error *err)
+{
+	(void)done;
+	(void)userdata;
+	if (fake_core_find(container, err) < 0)
+		return -ENOENT;
+	if (!find_file(core, who, file_id, err))
+		return -ENOENT;
+	return error_set(err, ERR_CONFLICT, "not in the fake");
+}
+
+int core_cfile_get(struct core *core, const struct principal *who,
+		   const char *container, const char *id,
+		   struct cfile_view *ret, struct error *err)
+{
+	(void)core;
+	(void)who;
+	(void)ret;
+	if (fake_core_find(container, err) < 0)
+		return -ENOENT;
+	return error_set(err, ERR_NOT_FOUND, "No such file: %s", id);
+}
+
+int core_cfile_open(struct core *core, const struct principal *who,
+		    const char *container, const char *id,
+		    struct cfile_view *ret, int *ret_fd, struct error *err)
+{
+	(void)ret_fd;
+	return core_cfile_get(core, who, container, id, ret, err);
+}
+
+int core_cfile_list(struct core *core, const struct principal *who,
+		    const char *container, const struct core_page *page,
+		    void (*each)(void *userdata,
+				 const struct cfile_view *file),
+		    void *userdata, bool *ret_more, struct error *err)
+{
+	(void)core;
+	(void)who;
+	(void)page;
+	(void)each;
+	(void)userdata;
+	*ret_more = false;
+	return fake_core_find(container, err);
+}
+
+int core_cfile_delete(struct core *core, const struct principal *who,
+		      const char *container, const char *id,
+		      core_done_fn done, void *userdata, struct error *err)
+{
+	(void)who;
+	(void)id;
+	if (fake_core_find(container, err) < 0)
+		return -ENOENT;
+	fake_core_later(core, userdata)->done = done;
+	return 0;
+}

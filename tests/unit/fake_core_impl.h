@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef UNIT_FAKE_CORE_IMPL_H
+#define UNIT_FAKE_CORE_IMPL_H
+
+/* Shared by fake_core*.c. */
+
+#include "fake_core.h"
+
+/** struct fake_later - A callback that comes in the next round of the loop */
+struct fake_later {
+	core_done_fn done;
+	file_fn file;
+	container_fn container;
+	cfile_fn cfile;
+	json_fn json;
+	exec_fn exec;
+	void *userdata;
+	struct file_view file_view;
+	struct cfile_view cfile_view;
+	struct container_view container_view;
+	struct exec_view exec_view;
+};
+
+/** fake_core_later() - Have one called, with what the caller puts into it */
+struct fake_later *fake_core_later(struct core *core, void *userdata);
+
+/** fake_core_find() - 0 for the one container there is, else as core says it */
+int fake_core_find(const char *id, struct error *err);
+
+#endif

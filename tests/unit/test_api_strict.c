@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api_fixture.h"
+
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+/* Requests that are ambiguous, too large or malformed, and those that only look so. */
+
+static void ambiguous_requests_are_refused_and_the_connection_closed(void **state)
+{
+	static const char *const requests[] = {
+		POST "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+		POST "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+		POST "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
+		     "2\r\n{}\r\n0\r\n\r\n",
+		POST "Transfer-Encoding : chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+		POST "Transfer-Encoding: xchunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+		POST "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+		POST "Transfer-Encoding: chunked\r\n"
+		     "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		POST HOST "Content-Length: 2\r\n\r\n{}",
+		POST AUTH "Content-Length: 2\r\n\r\n{}",
+		POST "Expect: 200-ok\r\nContent-Length: 2\r\n\r\n{}",
+		POST "Bad name: x\r\nContent-Length: 2\r\n\r\n{}",
+		POST "X: a\tb\x01\r\nContent-Length: 2\r\n\r\n{}",
+		"GET http://198.51.100.1/v1/files HTTP/1.1\r\n" HOST AUTH
+		"\r\n",
+		"CONNECT 198.51.100.1:22 HTTP/1.1\r\n" HOST AUTH "\r\n",
+		"GET\tx /v1/files HTTP/1.1\r\n" HOST AUTH "\r\n",
+		"POST /v1/containers HTTP/1.0\r\nTransfer-Encoding: chunked\r\n"
+		AUTH "\r\n0\r\n\r\n",
+	};
+	struct fixture *fx = *state;
+	size_t i;
+
+	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		_cleanup_close_ int fd = client_connect(fx);
+		_cleanup_(buf_done) struct buf got = BUF_INIT(65536);
+
+		(void)client_send(fx, fd, requests[i], strlen(requests[i]));
+		assert_true(client_read_until(fx, fd, &got, "}}"));
+		assert_memory_equal(buf_str(&got), "HTTP/1.1 400 ", 13);
+		/* One answer, and then the end. */
+		if (strncmp(requests[i], "POST", 4) != 0)
+			continue;
+		assert_false(client_read_until(fx, fd, &got, "no such text"));
+		assert_null(strstr(buf_str(&got), "}}HTTP"));
+	}
+	assert_int_equal(fx->core->execs, 0);
+}
+
+/* These the library refuses by itself, in HTML. */
+static void lengths_that_are_no_plain_number_are_refused(void **state)
+{
+	static const char *const lengths[] = {
+		"+5", "0x5", "5,5", "-1", "", "5 5",
+		"9999999999999999999999999999999999999999",
+	};
+	struct fixture *fx = *state;
+	char request[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		snprintf(request, sizeof(request),
+			 POST "Content-Length: %s\r\n\r\n{}{}{}", lengths[i]);
+		_answer_ struct answer a = ask(fx, request);
+		assert_int_equal(a.status / 100, 4);
+	}
+}
+
+static void too_much_head_is_refused(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_(buf_done) struct buf request = BUF_INIT(1 << 20);
+	int i;
+
+	buf_add_str(&request, "GET /v1/files HTTP/1.1\r\n" HOST AUTH);
+	for (i = 0; i < 101; i++)
+		buf_printf(&request, "X-%d: y\r\n", i);
+	buf_add_str(&request, "\r\n");
+	expect_error(fx, buf_str(&request), 431, NULL);
+
+	buf_clear(&request);
+	buf_add_str(&request, "GET /v1/files HTTP/1.1\r\n" HOST AUTH "X: ");
+	for (i = 0; i < 17000; i++)
+		buf_add_byte(&request, 'a');
+	buf_add_str(&request, "\r\n\r\n");
+	expect_error(fx, buf_str(&request), 431, NULL);
+
+	buf_clear(&request);
+	buf_add_str(&request, "GET /v1/files/");
+	for (i = 0; i < 9000; i++)
+		buf_add_byte(&request, 'a');
+	buf_add_str(&request, " HTTP/1.1\r\n" HOST AUTH "\r\n");
+	expect_error(fx, buf_str(&request), 414, NULL);
+
+	/* The library's own answer. */
+	buf_clear(&request);
+	buf_add_str(&request, "GET /v1/files HTTP/1.1\r\n" HOST AUTH "X: ");
+	for (i = 0; i < 70000; i++)
+		buf_add_byte(&request, 'a');
+	_answer_ struct answer a = ask(fx, buf_str(&request));
+	assert_int_equal(a.status, 431);
+}
+
+static void json_must_be_called_json(void **state)
+{
+	static const char *const types[] = {
+		"", "Content-Type: text/plain\r\n",
+		"Content-Type: application/x-www-form-urlencoded\r\n",
+		"Content-Type: multipart/form-data; boundary=x\r\n",
+		"Content-Type: application/jsonx\r\n",
+	};
+	struct fixture *fx = *state;
+	char request[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "POST /v1/containers/cntr_1/exec HTTP/1.1\r\n" HOST
+			 AUTH "%sContent-Length: 12\r\n\r\n{\"code\":\"1\"}",
+			 types[i]);
+		expect_error(fx, request, 415, NULL);
+	}
+	assert_int_equal(fx->core->execs, 0);
+}
+
+static void a_refused_small_body_leaves_the_connection_open(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	const char *bad = "POST /v1/nothing HTTP/1.1\r\n" HOST AUTH
+			  "Content-Length: 5\r\n\r\nhello";
+	const char *good = "GET /healthz HTTP/1.1\r\n" HOST "\r\n";
+
+	assert_true(client_send(fx, fd, bad, strlen(bad)));
+	{
+		_answer_ struct answer a = client_read(fx, fd);
+		check_error(&a, 404, NULL);
+	}
+	assert_true(client_send(fx, fd, good, strlen(good)));
+	{
+		_answer_ struct answer a = client_read(fx, fd);
+		assert_int_equal(a.status, 200);
+	}
+}
+
+static void an_announced_giant_is_refused_unread(void **state)
+{
+	struct fixture *fx = *state;
+
+	expect_error(fx, POST "Content-Length: 2147483648\r\n\r\n", 413, NULL);
+	expect_error(fx, POST "Expect: 100-continue\r\n"
+			      "Content-Length: 2097152\r\n\r\n", 413, NULL);
+}
+
+static void an_endless_chunked_body_is_cut_off(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	_cleanup_(buf_done) struct buf got = BUF_INIT(65536);
+	_cleanup_free_ char *chunk = malloc(65536 + 9);
+	const char *head = POST "Transfer-Encoding: chunked\r\n\r\n";
+	int i;
+
+	assert_non_null(chunk);
+	memcpy(chunk, "10000\r\n", 7);
+	memset(chunk + 7, 'a', 65536);
+	memcpy(chunk + 7 + 65536, "\r\n", 2);
+	assert_true(client_send(fx, fd, head, strlen(head)));
+	for (i = 0; i < 64; i++)
+		if (!client_send(fx, fd, chunk, 65536 + 9))
+			break;
+	assert_true(client_read_until(fx, fd, &got, "HTTP/1.1 413 "));
+	assert_true(strstr(buf_str(&got), "1048576 bytes"));
+}
+
+static void continue_is_said_before_the_body(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	_cleanup_(buf_done) struct buf got = BUF_INIT(65536);
+	const char *head = POST "Expect: 100-continue\r\n"
+				"Content-Length: 12\r\n\r\n";
+
+	assert_true(client_send(fx, fd, head, strlen(head)));
+	assert_true(client_read_until(fx, fd, &got,
+				      "HTTP/1.1 100 Continue\r\n\r\n"));
+	assert_true(client_send(fx, fd, "{\"name\":\"a\"}", 12));
+	{
+		_answer_ struct answer a = client_read(fx, fd);
+		assert_int_equal(a.status, 200);
+	}
+}
+
+static void pipelined_requests_are_answered_in_order(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	_cleanup_(buf_done) struct buf all = BUF_INIT(1 << 20);
+	_cleanup_(buf_done) struct buf got = BUF_INIT(1 << 20);
+	const char *at;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		buf_printf(&all, "GET /v1/files/file-%d HTTP/1.1\r\n" HOST AUTH
+				 "\r\n", i + 100);
+	buf_add_str(&all, POST "Content-Length: 12\r\n\r\n{\"name\":\"a\"}");
+	buf_add_str(&all, "GET /v1/files/last HTTP/1.1\r\n" HOST AUTH "\r\n");
+	assert_true(client_send(fx, fd, all.data, all.length));
+	assert_true(client_read_until(fx, fd, &got, "object: last"));
+	at = buf_str(&got);
+	for (i = 0; i < 20; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "object: file-%d\"", i + 100);
+		at = strstr(at, name);
+		assert_non_null(at);
+	}
+	at = strstr(at, "\"id\":\"cntr_1\"");
+	assert_non_null(at);
+	assert_non_null(strstr(at, "object: last"));
+}
+
+static void bad_json_says_where(void **state)
+{
+	struct fixture *fx = *state;
+	_answer_ struct answer a =
+		ask(fx, POST "Content-Length: 8\r\n\r\n{\"name\":");
+
+	check_error(&a, 400, NULL);
+	assert_non_null(strstr(a.body, "8"));
+	expect_error(fx, POST "Content-Length: 2\r\n\r\n[]", 400, NULL);
+}
+
+static void an_empty_body_means_all_defaults(void **state)
+{
+	struct fixture *fx = *state;
+
+	/* Here that lacks a name, and that is what is said. */
+	_answer_ struct answer a =
+		ask(fx, "POST /v1/containers HTTP/1.1\r\n" HOST AUTH
+			"Content-Length: 0\r\n\r\n");
+	check_error(&a, 400, "missing_required_parameter");
+	assert_non_null(strstr(a.body, "\"param\":\"name\""));
+}
+
+int main(void)
+{
+#define TEST(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(ambiguous_requests_are_refused_and_the_connection_closed),
+		TEST(lengths_that_are_no_plain_number_are_refused),
+		TEST(too_much_head_is_refused),
+		TEST(json_must_be_called_json),
+		TEST(a_refused_small_body_leaves_the_connection_open),
+		TEST(an_announced_giant_is_refused_unread),
+		TEST(an_endless_chunked_body_is_cut_off),
+		TEST(continue_is_said_before_the_body),
+		TEST(pipelined_requests_are_answered_in_order),
+		TEST(bad_json_says_where),
+		TEST(an_empty_body_means_all_defaults),
+	};
+
+	return RUN_TESTS(tests);
+}
