@@ -13,6 +13,8 @@
 
 /* The client side against a peer that the test plays. */
 
+#define LONG_ID "vm_0123456789012345678901234567890123456789012345"
+
 struct fixture {
 	sd_event *event;
 	struct vmd_client *client;
@@ -469,12 +471,8 @@ static void ids_that_fit_no_message_are_refused(void **state)
 	say_hello(fx);
 	assert_int_equal(vmd_client_destroy(fx->client, "", on_plain, fx),
 			 -EINVAL);
-	assert_int_equal(
-		vmd_client_destroy(
-			fx->client,
-			"vm_0123456789012345678901234567890123456789012345",
-			on_plain, fx),
-		-EINVAL);
+	assert_int_equal(vmd_client_destroy(fx->client, LONG_ID, on_plain, fx),
+			 -EINVAL);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
