@@ -178,12 +178,19 @@ static void resolve_result(struct exec *e, size_t result)
 	e->results[result].count = kept;
 }
 
+/* Results of which nothing is left go; none of those was announced. */
 static void resolve_figures(struct exec *e)
 {
-	size_t i;
+	size_t i, kept = 0;
 
-	for (i = 0; i < e->result_count; i++)
+	for (i = 0; i < e->result_count; i++) {
 		resolve_result(e, i);
+		if (e->results[i].count == 0)
+			continue;
+		e->results[kept] = e->results[i];
+		e->result_first[kept++] = e->result_first[i];
+	}
+	e->result_count = kept;
 }
 
 static int exec_take_files(struct exec *e)

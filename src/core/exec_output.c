@@ -118,8 +118,6 @@ void exec_tell_results(struct exec *e, bool files)
 	for (; e->results_told < known; e->results_told++) {
 		if (result_has_file(e, e->results_told) && !files)
 			return;
-		if (e->results[e->results_told].count == 0)
-			continue;
 		/* Without memory an event is missing; the view has it. */
 		(void)exec_add_part(e, EXEC_PART_RESULT, e->results_told);
 	}

@@ -1,1 +1,20 @@
-# Unit tests of core.
+# Unit tests of core. Most run all of it on a real store, with a scripted
+# hypervisor process and scripted guests.
+
+core_fixture = \
+	%reldir%/core_fixture.c %reldir%/core_fixture.h \
+	%reldir%/scripted_guest.c %reldir%/scripted_guest.h \
+	%reldir%/scripted_guest_say.c \
+	%reldir%/scripted_vmd.c %reldir%/scripted_vmd.h \
+	%reldir%/test.h
+core_test_libs = $(core_libs) $(CMOCKA_LIBS)
+
+unit_tests += \
+	%reldir%/test_core_exec \
+	%reldir%/test_core_states
+
+tests_unit_test_core_exec_SOURCES = %reldir%/test_core_exec.c $(core_fixture)
+tests_unit_test_core_exec_LDADD = $(core_test_libs)
+
+tests_unit_test_core_states_SOURCES = %reldir%/test_core_states.c %reldir%/test.h
+tests_unit_test_core_states_LDADD = $(core_test_libs)

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scripted_vmd.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "vmd/vmd_link.h"
+
+static void answer(struct scripted_vmd *v, uint64_t serial, int r,
+		   const void *body, size_t size, int fd)
+{
+	struct vmd_answer a = { .result = r };
+
+	if (!v->link)
+		return;
+	if (r < 0) {
+		a.code = ERR_HYPERVISOR;
+		strcpy(a.message, "scripted failure");
+	}
+	assert_int_equal(vmd_link_send(v->link, VMD_ANSWER, serial, &a,
+				       sizeof(a), body, size, fd), 0);
+}
+
+static struct scripted_vm *find(struct scripted_vmd *v, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < v->count; i++)
+		if (strcmp(v->vms[i].create.vm_id, id) == 0)
+			return &v->vms[i];
+	return NULL;
+}
+
+static void answer_create(struct scripted_vmd *v, struct scripted_vm *vm,
+			  uint64_t serial)
+{
+	const struct vmd_created created = {
+		.pid = 1,
+		.libvirt_usec = 40000,
+	};
+
+	vm->state = VMD_STATE_RUNNING;
+	answer(v, serial, 0, &created, sizeof(created), -1);
+}
+
+static void got_create(struct scripted_vmd *v, uint64_t serial,
+		       const struct vmd_create *create)
+{
+	const struct vmd_created none = { 0 };
+	struct scripted_vm *vm;
+
+	v->creates++;
+	if (v->fail_create) {
+		answer(v, serial, v->fail_create, &none, sizeof(none), -1);
+		return;
+	}
+	assert_true(v->count < SCRIPTED_VMS_MAX);
+	assert_null(find(v, create->vm_id));
+	vm = &v->vms[v->count++];
+	*vm = (struct scripted_vm){ .create = *create };
+	vm->guest = guest_new(v->event, create->vm_id, create->nonce);
+	vm->guest->mute = v->mute_guests;
+	vm->state = VMD_STATE_CREATING;
+	if (v->hold_creates)
+		vm->held_create = serial;
+	else
+		answer_create(v, vm, serial);
+}
+
+void vmd_answer_creates(struct scripted_vmd *v)
+{
+	size_t i;
+
+	for (i = 0; i < v->count; i++) {
+		if (!v->vms[i].held_create)
+			continue;
+		answer_create(v, &v->vms[i], v->vms[i].held_create);
+		v->vms[i].held_create = 0;
+	}
+}
+
+void vmd_vm_gone(struct scripted_vmd *v, struct scripted_vm *vm,
+		 uint32_t reason)
+{
+	struct vmd_gone gone = {
+		.reason = reason,
+		.cpu_usec = 7000000,
+		.cpu_exact = 1,
+	};
+
+	vm->state = VMD_STATE_GONE;
+	vm->reason = reason;
+	guest_hang_up(vm->guest);
+	if (!v->link)
+		return;
+	strcpy(gone.vm_id, vm->create.vm_id);
+	assert_int_equal(vmd_link_send(v->link, VMD_GONE, 0, &gone,
+				       sizeof(gone), NULL, 0, -1), 0);
+}
+
+static void got_destroy(struct scripted_vmd *v, uint64_t serial,
+			const struct vmd_name *name)
+{
+	const struct vmd_created none = { 0 };
+	struct scripted_vm *vm = find(v, name->vm_id);
+
+	v->destroys++;
+	if (!vm) {
+		answer(v, serial, -ENOENT, NULL, 0, -1);
+		return;
+	}
+	if (v->hold_destroys) {
+		vm->state = VMD_STATE_STOPPING;
+		vm->destroy = serial;
+		return;
+	}
+	if (vm->held_create) {
+		answer(v, vm->held_create, -ECANCELED, &none, sizeof(none),
+		       -1);
+		vm->held_create = 0;
+		vm->state = VMD_STATE_GONE;
+	}
+	if (vm->state != VMD_STATE_GONE)
+		vmd_vm_gone(v, vm, VMD_REASON_DESTROYED);
+	answer(v, serial, 0, NULL, 0, -1);
+}
+
+static void got_dial(struct scripted_vmd *v, uint64_t serial,
+		     const struct vmd_dial *dial)
+{
+	const struct vmd_dialled dialled = { .attempts = 1 };
+	struct scripted_vm *vm = find(v, dial->vm_id);
+	int pair[2];
+
+	v->dials++;
+	if (!vm || vm->state == VMD_STATE_GONE) {
+		answer(v, serial, -ENOENT, &dialled, sizeof(dialled), -1);
+		return;
+	}
+	if (v->refuse_dials) {
+		answer(v, serial, -ETIMEDOUT, &dialled, sizeof(dialled), -1);
+		return;
+	}
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK |
+				    SOCK_CLOEXEC, 0, pair), 0);
+	answer(v, serial, 0, &dialled, sizeof(dialled), pair[0]);
+	guest_connect(vm->guest, pair[1]);
+}
+
+static void got_list(struct scripted_vmd *v, uint64_t serial)
+{
+	size_t i;
+
+	v->lists++;
+	for (i = 0; i < v->count; i++) {
+		struct vmd_vm item = {
+			.state = v->vms[i].state,
+			.reason = v->vms[i].reason,
+			.cid = v->vms[i].create.cid,
+			.parts = v->vms[i].state == VMD_STATE_GONE ? 0 : 0x1f,
+			.accelerator = VMD_ACCELERATOR_TCG,
+			.vsock = VMD_VSOCK_USER,
+			.cpu_usec = VMD_UNKNOWN,
+		};
+
+		strcpy(item.vm_id, v->vms[i].create.vm_id);
+		strcpy(item.pool, "default");
+		assert_int_equal(vmd_link_send(v->link, VMD_ITEM, serial, &item,
+					       sizeof(item), NULL, 0, -1), 0);
+	}
+	answer(v, serial, 0, NULL, 0, -1);
+}
+
+static int on_packet(struct vmd_packet *packet, void *userdata)
+{
+	struct scripted_vmd *v = userdata;
+
+	switch (packet->type) {
+	case VMD_CREATE:
+		got_create(v, packet->serial, packet->body);
+		break;
+	case VMD_DESTROY:
+		got_destroy(v, packet->serial, packet->body);
+		break;
+	case VMD_DIAL:
+		got_dial(v, packet->serial, packet->body);
+		break;
+	case VMD_CANCEL:
+		break;
+	case VMD_LIST:
+		got_list(v, packet->serial);
+		break;
+	case VMD_DEADLINE:
+		v->deadlines++;
+		answer(v, packet->serial, 0, NULL, 0, -1);
+		break;
+	default:
+		fail_msg("core asked 0x%x of vmd", packet->type);
+	}
+	return 0;
+}
+
+static void on_lost(int r, void *userdata)
+{
+	struct scripted_vmd *v = userdata;
+
+	(void)r;
+	vmd_link_free(v->link);
+	v->link = NULL;
+}
+
+int vmd_script_connect(struct scripted_vmd *v)
+{
+	static const struct vmd_link_handlers handlers = {
+		.got = on_packet,
+		.lost = on_lost,
+	};
+	int pair[2];
+
+	assert_null(v->link);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK |
+				    SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(vmd_link_new(v->event, pair[0], &handlers, v,
+				      &v->link), 0);
+	assert_int_equal(vmd_link_send(v->link, VMD_HELLO, 0, &v->hello,
+				       sizeof(v->hello), NULL, 0, -1), 0);
+	return pair[1];
+}
+
+void vmd_script_drop(struct scripted_vmd *v)
+{
+	vmd_link_free(v->link);
+	v->link = NULL;
+}
+
+void vmd_script_init(struct scripted_vmd *v, sd_event *event)
+{
+	struct vmd_pool *pool = &v->hello.pools[0];
+
+	*v = (struct scripted_vmd){ .event = event };
+	v->hello.version = VMD_VERSION;
+	v->hello.generation = 1;
+	v->hello.accelerator = VMD_ACCELERATOR_TCG;
+	v->hello.vsock = VMD_VSOCK_USER;
+	v->hello.pool_count = 1;
+	strcpy(v->hello.uri, "test:///default");
+	strcpy(pool->name, "default");
+	strcpy(pool->image, "python");
+	strcpy(pool->digest, "sha256:00");
+	pool->accelerator = VMD_ACCELERATOR_TCG;
+	pool->vcpus = 1;
+	pool->memory_mib = 1024;
+	pool->disk_bytes = 1u << 30;
+}
+
+void vmd_script_done(struct scripted_vmd *v)
+{
+	size_t i;
+
+	vmd_script_drop(v);
+	for (i = 0; i < v->count; i++)
+		guest_free(v->vms[i].guest);
+	v->count = 0;
+}
+
+struct scripted_vm *vmd_vm(struct scripted_vmd *v, size_t i)
+{
+	assert_true(i < v->count);
+	return &v->vms[i];
+}
+
+size_t vmd_running(const struct scripted_vmd *v)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < v->count; i++)
+		n += v->vms[i].state == VMD_STATE_RUNNING;
+	return n;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CUPOLA_TESTS_SCRIPTED_VMD_H
+#define CUPOLA_TESTS_SCRIPTED_VMD_H
+
+/*
+ * A hypervisor process without a hypervisor: the other end of a vmd client's
+ * socket, in the test's own loop. A VM is a scripted guest; it does at once
+ * what it is asked, unless the test says otherwise.
+ */
+
+#include <systemd/sd-event.h>
+
+#include "scripted_guest.h"
+#include "vmd/vmd_proto.h"
+
+#define SCRIPTED_VMS_MAX 32
+
+struct vmd_link;
+
+struct scripted_vm {
+	struct scripted_guest *guest;
+	struct vmd_create create;
+	uint32_t state;		/* enum vmd_state */
+	uint32_t reason;
+	uint64_t held_create;	/* serial to be answered; 0: none */
+	uint64_t destroy;
+};
+
+struct scripted_vmd {
+	sd_event *event;
+	struct vmd_link *link;
+	struct vmd_hello hello;
+	struct scripted_vm vms[SCRIPTED_VMS_MAX];
+	size_t count;
+
+	/* How it behaves */
+	bool hold_creates;	/* until vmd_answer_creates() */
+	bool hold_destroys;
+	int fail_create;	/* with this errno */
+	bool refuse_dials;	/* -ETIMEDOUT at once */
+	bool mute_guests;	/* new guests say nothing */
+
+	unsigned creates, destroys, dials, lists, deadlines;
+};
+
+void vmd_script_init(struct scripted_vmd *v, sd_event *event);
+void vmd_script_done(struct scripted_vmd *v);
+
+/** vmd_script_connect() - Be connected and say HELLO; Return: the client's end */
+int vmd_script_connect(struct scripted_vmd *v);
+
+/** vmd_script_drop() - The process is killed; its VMs stay */
+void vmd_script_drop(struct scripted_vmd *v);
+
+/** vmd_answer_creates() - Those that were held */
+void vmd_answer_creates(struct scripted_vmd *v);
+
+/** vmd_vm_gone() - A VM ends by itself */
+void vmd_vm_gone(struct scripted_vmd *v, struct scripted_vm *vm,
+		 uint32_t reason);
+
+/** vmd_vm() - The @i-th VM that was made; vmd_running(): how many live */
+struct scripted_vm *vmd_vm(struct scripted_vmd *v, size_t i);
+size_t vmd_running(const struct scripted_vmd *v);
+
+#endif
