@@ -28,5 +28,6 @@ assert scipy.stats.norm.cdf(0) == 0.5
 table.plot(x="x", y="y", title="Größe")
 pyplot.savefig("/mnt/data/smoke.png")
 pyplot.close("all")
-assert PIL.Image.open("/mnt/data/smoke.png").size == (640, 480)
+with PIL.Image.open("/mnt/data/smoke.png") as image:
+    assert image.size == (640, 480)
 print("all is well")
