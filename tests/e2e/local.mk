@@ -1,1 +1,13 @@
 # End-to-end tests: pytest drives the real daemon. They are run by contrib/check.
+
+EXTRA_DIST += \
+	%reldir%/conftest.py \
+	%reldir%/cupola.py \
+	%reldir%/test_artifacts.py \
+	%reldir%/test_cupolactl.py \
+	%reldir%/test_executions.py \
+	%reldir%/test_input.py \
+	%reldir%/test_isolation.py \
+	%reldir%/test_python_image.py \
+	%reldir%/test_start.py \
+	%reldir%/test_survival.py
