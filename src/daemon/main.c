@@ -36,6 +36,14 @@ static int serve(struct daemon *d)
 	return 0;
 }
 
+/* Where the sentence comes from below, which knows what fails and not why. */
+static const char *remedy(enum error_code code)
+{
+	if (code == ERR_STORAGE_FULL)
+		return ": make room on that file system and start again";
+	return "";
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon d;
@@ -54,7 +62,8 @@ int main(int argc, char **argv)
 
 	/* One sentence, and nothing behind it, whoever reads it. */
 	if (error_is_set(&d.failure))
-		log_error(NULL, 0, "%s", d.failure.message);
+		log_error(NULL, 0, "%s%s", d.failure.message,
+			  remedy(d.failure.code));
 	return r == 0 && !error_is_set(&d.failure) ? EXIT_SUCCESS :
 						     EXIT_FAILURE;
 }
