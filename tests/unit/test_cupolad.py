@@ -1,0 +1,180 @@
+#!/usr/bin/python3
+"""How cupolad refuses to start: one sentence, a status that is not 0, no VM.
+
+Everything here ends before a hypervisor process is started. As root the daemon
+changes its user, so the directories lie where that user can go.
+"""
+
+import fcntl
+import os
+import pathlib
+import pwd
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import traceback
+
+BUILD = pathlib.Path(os.environ.get("abs_top_builddir", "."))
+CUPOLAD = BUILD / "cupolad"
+ROOT = os.geteuid() == 0
+
+
+class Skip(Exception):
+    pass
+
+
+def daemon(*argv, status=1, **env):
+    environ = {k: v for k, v in os.environ.items()
+               if not k.startswith("CUPOLA_")}
+    ended = subprocess.run([CUPOLAD, *argv], capture_output=True, text=True,
+                           timeout=60, env=dict(environ, **env))
+    assert ended.returncode == status, \
+        f"{argv}: {ended.returncode}\n{ended.stdout}{ended.stderr}"
+    return ended
+
+
+def refused(*argv, **env):
+    """The only line of what it said, without the program's name."""
+    said = daemon(*argv, **env).stderr
+    assert said.count("\n") == 1 and said.endswith("\n"), said
+    return said
+
+
+def needs_user():
+    if not ROOT:
+        return
+    try:
+        pwd.getpwnam("cupola")
+    except KeyError:
+        raise Skip("user cupola is missing") from None
+
+
+def lock(path, text):
+    """Hold the lock as another daemon would."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    os.write(fd, text)
+    f_ofd_setlk = 37
+    fcntl.fcntl(fd, f_ofd_setlk,
+                struct.pack("hhlli4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+    return fd
+
+
+def help_and_version_are_short(dir):
+    text = daemon("--help", status=0).stdout
+    assert "--dev DIR" in text and "--set SECTION.KEY=VALUE" in text
+    assert daemon("--version", status=0).stdout.startswith("cupolad ")
+
+
+def bad_options_are_named(dir):
+    assert "--bogus" in refused("--bogus")
+    assert "--dev" in refused("--dev")
+    assert "surplus" in refused("surplus")
+
+
+def settings_are_checked(dir):
+    config = pathlib.Path(dir) / "c.conf"
+    config.write_text("[session]\nidle = 30m\n")
+    daemon("--config", str(config), "--check-config", status=0)
+    config.write_text("[session]\nidle = 30m\nnonsense = 1\n")
+    said = refused("--config", str(config), "--check-config")
+    assert f"{config}:3" in said and "nonsense" in said
+    assert "session.idle" in refused("--dev", dir, "--set",
+                                     "session.idle=-1")
+    assert "none.conf" in refused("--config", "/nonexistent/none.conf")
+
+
+def test_settings_need_development_mode(dir):
+    assert "test.clock" in refused("--set", "test.clock=yes")
+
+
+def root_needs_a_unit_or_development_mode(dir):
+    if not ROOT:
+        raise Skip("needs root")
+    assert "root" in refused(STATE_DIRECTORY=dir)
+
+
+def a_directory_of_something_else_is_left_alone(dir):
+    if not ROOT:
+        raise Skip("needs root")
+    needs_user()
+    os.mkdir(f"{dir}/home")
+    assert "'home'" in refused("--dev", dir)
+    assert os.stat(dir).st_uid == 0
+
+
+def a_directory_that_the_user_cannot_reach_is_named(dir):
+    if not ROOT:
+        raise Skip("needs root")
+    needs_user()
+    os.chmod(dir, 0o700)
+    assert f"{dir}/inner" in refused("--dev", f"{dir}/inner")
+
+
+def a_long_directory_is_refused(dir):
+    needs_user()
+    assert "too long" in refused("--dev", dir + "/" + "x" * 100)
+
+
+def a_second_daemon_names_the_first(dir):
+    needs_user()
+    fd = lock(f"{dir}/cupolad.lock", b"4711\n")
+    os.chmod(f"{dir}/cupolad.lock", 0o666)
+    pathlib.Path(dir, "url").write_text("http://127.0.0.1:1\n")
+    said = refused("--dev", dir)
+    os.close(fd)
+    assert "4711" in said and dir in said
+    assert os.path.exists(f"{dir}/url")
+
+
+def a_used_port_is_named(dir):
+    needs_user()
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+        said = refused("--dev", dir, "--set",
+                       f"listen.http=127.0.0.1:{port}")
+    assert str(port) in said and "in use" in said, said
+    assert not os.path.exists(f"{dir}/url")
+
+
+TESTS = [v for k, v in list(globals().items())
+         if callable(v) and getattr(v, "__module__", "") == "__main__"
+         and getattr(v, "__code__", None)
+         and v.__code__.co_varnames[:1] == ("dir",)
+         and v.__code__.co_argcount == 1]
+
+
+def run(test):
+    """What stands behind "ok", or what went wrong."""
+    dir = tempfile.mkdtemp(prefix="cupd-", dir="/tmp")
+    os.chmod(dir, 0o755)
+    try:
+        test(dir)
+    except Skip as why:
+        return f" # SKIP {why}", None
+    except Exception:
+        return None, traceback.format_exc()
+    finally:
+        shutil.rmtree(dir)
+    return "", None
+
+
+def main():
+    print(f"1..{len(TESTS)}")
+    failed = 0
+    for number, test in enumerate(TESTS, 1):
+        good, bad = run(test)
+        if bad is None:
+            print(f"ok {number} - {test.__name__}{good}", flush=True)
+            continue
+        failed += 1
+        print(f"not ok {number} - {test.__name__}")
+        for line in bad.splitlines():
+            print(f"# {line}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
