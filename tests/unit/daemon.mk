@@ -10,3 +10,7 @@ tests_unit_test_daemon_vmd_process_SOURCES = \
 	%reldir%/test_daemon_vmd_process.c %reldir%/test.h
 tests_unit_test_daemon_vmd_process_LDADD = libdaemon.a $(base_libs) \
 	$(CMOCKA_LIBS)
+
+# The start of the whole program, as far as it comes without a VM.
+TESTS += %reldir%/test_cupolad.py
+dist_check_SCRIPTS += %reldir%/test_cupolad.py
