@@ -195,8 +195,8 @@ int http_listen_tcp(const char *address, struct error *err)
 		r = -errno;
 		if (r == -EADDRINUSE)
 			return error_set(err, ERR_CONFLICT,
-					 "Something listens on '%s' already: "
-					 "end it, or choose another address "
+					 "Address '%s' is in use: end what "
+					 "listens there, or choose another "
 					 "(setting listen.http)", address);
 		return error_set_errno(err, r, "Cannot listen on '%s'",
 				       address);

@@ -79,6 +79,9 @@ static void on_key_made(void *userdata, const char *json, size_t size,
 	struct error err = ERROR_INIT;
 	int r;
 
+	/* Too late: there is no server any more whose address could be told. */
+	if (d->phase == DAEMON_STOPPING)
+		return;
 	if (failed) {
 		d->announce_done(d, failed);
 		return;

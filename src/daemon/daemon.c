@@ -172,6 +172,8 @@ void daemon_done(struct daemon *d)
 {
 	size_t i;
 
+	/* Calls under way are answered now, and must begin nothing new. */
+	d->phase = DAEMON_STOPPING;
 	announce_withdraw(d);
 	free_objects(d);
 	for (i = 0; i < DAEMON_SIGNAL_COUNT; i++)

@@ -103,6 +103,8 @@ static void become_vmd(const struct vmd_process *p, int socket)
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGPIPE, SIG_DFL);
+	/* It may well be the one that the socket is to become. */
+	binary = fcntl(p->config.binary, F_DUPFD_CLOEXEC, VMD_PROCESS_FD + 1);
 	/* dup2() of a descriptor onto itself would keep CLOEXEC. */
 	if (socket == VMD_PROCESS_FD)
 		(void)fcntl(socket, F_SETFD, 0);

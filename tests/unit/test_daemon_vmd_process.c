@@ -50,6 +50,19 @@ static void on_gone(void *userdata)
 	fx->gone = true;
 }
 
+/* As the daemon's first descriptor it is where the socket is to go, later. */
+static int open_shell(void)
+{
+	int fd = open("/bin/sh", O_PATH | O_CLOEXEC);
+
+	if (fd != VMD_PROCESS_FD) {
+		assert_int_equal(dup3(fd, VMD_PROCESS_FD, O_CLOEXEC),
+				 VMD_PROCESS_FD);
+		close_fd(&fd);
+	}
+	return VMD_PROCESS_FD;
+}
+
 static int setup(void **state)
 {
 	struct fixture *fx = calloc(1, sizeof(*fx));
@@ -62,9 +75,8 @@ static int setup(void **state)
 	fx->socket = -1;
 	assert_int_equal(
 		clock_new_manual(USEC_PER_HOUR, USEC_PER_DAY, &fx->clock), 0);
+	fx->binary = open_shell();
 	assert_true(sd_event_new(&fx->event) >= 0);
-	fx->binary = open("/bin/sh", O_PATH | O_CLOEXEC);
-	assert_true(fx->binary >= 0);
 	config.event = fx->event;
 	config.clock = fx->clock;
 	config.binary = fx->binary;
