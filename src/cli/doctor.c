@@ -82,15 +82,27 @@ static void check_images(struct doctor *d, const char *state)
 		take_finding(&none, d);
 }
 
-static void check_accelerator(struct doctor *d,
-			      const struct json_object *status)
+/* libvirt counts versions as major * 1000000 + minor * 1000 + release. */
+static const char *version_text(const struct json_object *hypervisor,
+				const char *key, char *room)
 {
-	const char *which = view_string(status, "accelerator");
-	const char *why = view_string(status, "accelerator_reason");
+	long long v = view_int(hypervisor, key);
+
+	snprintf(room, TEXT_SHORT_MAX, "%lld.%lld.%lld", v / 1000000,
+		 v / 1000 % 1000, v % 1000);
+	return room;
+}
+
+static void check_accelerator(struct doctor *d,
+			      const struct json_object *hypervisor)
+{
+	const char *which = view_string(hypervisor, "accelerator");
+	const char *why = view_string(hypervisor, "accelerator_reason");
 	struct host_finding f = { .what = "accelerator", .level = HOST_GOOD };
 	const char *words = which;
 
-	if (strcmp(which, "tcg") == 0)
+	/* "qemu" is libvirt's word for a domain without KVM. */
+	if (strcmp(which, "qemu") == 0)
 		words = "emulation (TCG), which is slow and promises no "
 			"isolation";
 	snprintf(f.text, sizeof(f.text), "The daemon uses %s%s%s", words,
@@ -113,19 +125,49 @@ static void take_pool(struct doctor *d, const struct json_object *pool)
 	take_finding(&f, d);
 }
 
+static void check_hypervisor(struct doctor *d,
+			     const struct json_object *hypervisor)
+{
+	char libvirt[TEXT_SHORT_MAX], qemu[TEXT_SHORT_MAX];
+	struct host_finding f = { .what = "hypervisor", .level = HOST_GOOD };
+
+	/* While cupola-vmd is starting there is nothing to tell. */
+	if (json_kind_of(hypervisor) != JSON_OBJECT)
+		return;
+	snprintf(f.text, sizeof(f.text),
+		 "libvirt %s, QEMU %s, vsock backend '%s', at %s",
+		 version_text(hypervisor, "libvirt_version", libvirt),
+		 version_text(hypervisor, "qemu_version", qemu),
+		 view_string(hypervisor, "vsock"),
+		 view_string(hypervisor, "uri"));
+	take_finding(&f, d);
+	check_accelerator(d, hypervisor);
+}
+
+static void take_problem(struct doctor *d, const struct json_object *problem)
+{
+	struct host_finding f = { .what = "daemon", .level = HOST_LACKS };
+	const char *text = json_string_of(problem).data;
+
+	snprintf(f.text, sizeof(f.text), "It is not ready: %s",
+		 text ? text : "");
+	take_finding(&f, d);
+}
+
 static void check_daemon(struct doctor *d, const struct json_object *status)
 {
 	struct host_finding f = { .what = "daemon", .level = HOST_GOOD };
 	const struct json_object *pools = json_member(status, "pools");
+	const struct json_object *problems = json_member(status, "problems");
 	size_t i;
 
-	snprintf(f.text, sizeof(f.text),
-		 "Answers at %s, with libvirt %s, QEMU %s, vsock backend %s",
+	snprintf(f.text, sizeof(f.text), "Answers at %s with %lld VMs",
 		 d->cli->url ? d->cli->url : d->cli->socket,
-		 view_string(status, "libvirt"), view_string(status, "qemu"),
-		 view_string(status, "vsock"));
+		 (long long)view_int(status, "vms"));
 	take_finding(&f, d);
-	check_accelerator(d, status);
+	for (i = 0; i < json_array_size(problems); i++)
+		take_problem(d, json_array_at(problems, i));
+	check_hypervisor(d, json_member(status, "hypervisor"));
 	for (i = 0; i < json_array_size(pools); i++)
 		take_pool(d, json_array_at(pools, i));
 }

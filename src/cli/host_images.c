@@ -14,7 +14,8 @@
 #include "cli/host.h"
 #include "cli/views.h"
 
-#define SYSTEM_IMAGES LOCALSTATEDIR "/lib/cupola/images"
+/* Where images/build publishes as root, whatever the prefix. */
+#define SYSTEM_IMAGES "/var/lib/cupola/images"
 
 struct walk {
 	void (*each)(const struct host_image *image, void *userdata);

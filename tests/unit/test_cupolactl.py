@@ -554,6 +554,33 @@ def doctor_and_images_work_without_a_daemon(fx):
     assert "tiny" in got.stdout and "sha256:12" in got.stdout
 
 
+def doctor_asks_the_daemon_for_the_accelerator(fx):
+    status = {"problems": [], "vms": 2,
+              "hypervisor": {"accelerator": "qemu", "vsock": "user",
+                             "accelerator_reason": "no KVM here",
+                             "libvirt_version": 9000000,
+                             "qemu_version": 7002022, "uri": "qemu:///embed"},
+              "pools": [{"name": "default", "image": "tiny@sha256:1",
+                         "problem": None}]}
+    fx.special["GET /admin/v1/status"] = lambda h: h.send(status)
+
+    def ask():
+        got = subprocess.run([CTL, "doctor", "--json"], capture_output=True,
+                             text=True, env=fx.env(), timeout=WAIT)
+        return {f["what"]: f for f in json.loads(got.stdout)["findings"]}
+
+    found = ask()
+    assert "no isolation: no KVM here" in found["accelerator"]["text"]
+    assert "QEMU 7.2.22" in found["hypervisor"]["text"]
+    assert found["pool"]["level"] == "ok"
+    status["pools"][0]["problem"] = "Image 'tiny' is missing"
+    assert ask()["pool"]["level"] == "lacks"
+    status["problems"] = ["it is draining"]
+    status["hypervisor"] = None
+    found = ask()
+    assert found["daemon"]["level"] == "lacks" and "hypervisor" not in found
+
+
 def help_explains_every_command(fx):
     overview = fx.ctl("--help").stdout
     assert fx.ctl("help").stdout == overview
