@@ -7,4 +7,6 @@ dist_man_MANS += \
 	%reldir%/cupola-vmd.8 \
 	%reldir%/cupolad.8
 
-dist_doc_DATA += %reldir%/architecture.md
+dist_doc_DATA += \
+	%reldir%/architecture.md \
+	%reldir%/guest-protocol.md

@@ -12,6 +12,7 @@
 
 #include "changed.h"
 #include "data.h"
+#include "vsock.h"
 #include "wire/frame.h"
 #include "wire/message.h"
 
@@ -27,7 +28,9 @@ static int send_all(ssize_t size)
 	const uint8_t *at = out;
 
 	while (size > 0) {
-		ssize_t n = send(connection, at, (size_t)size, MSG_NOSIGNAL);
+		size_t piece = size < VSOCK_SEND_MAX ? (size_t)size :
+						       VSOCK_SEND_MAX;
+		ssize_t n = send(connection, at, piece, MSG_NOSIGNAL);
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
@@ -254,6 +257,17 @@ static void serve_put(int note_fd)
 		send_end((enum wire_file_status)status, &sha);
 }
 
+/*
+ * Wait for the host to close. If we did while it still sends, it would get a
+ * reset and might never read the END that says why.
+ */
+static void await_close(void)
+{
+	(void)shutdown(connection, SHUT_WR);
+	while (recv(connection, in, sizeof(in), 0) > 0)
+		;
+}
+
 void bulk_file_serve(int fd, enum wire_purpose purpose, const uint8_t *rest,
 		     size_t size, int note_fd)
 {
@@ -266,6 +280,5 @@ void bulk_file_serve(int fd, enum wire_purpose purpose, const uint8_t *rest,
 		serve_get();
 	else
 		serve_put(note_fd);
-	/* The last frame must leave before the socket does. */
-	(void)shutdown(fd, SHUT_WR);
+	await_close();
 }

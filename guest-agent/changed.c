@@ -50,7 +50,7 @@ static struct {
 	size_t depth;
 	char path[WIRE_PATH_MAX + WIRE_PATH_NAME_MAX + 2];
 	uint64_t not_looked_at;
-	bool again;
+	struct changed_key newest;	/* of those touched in this tick */
 } scan;
 
 struct dirent64 {
@@ -160,7 +160,8 @@ static void look_at(const struct stat *st, size_t path_size)
 		return;
 	}
 	if (key.ctime_nsec >= tick_nsec()) {
-		scan.again = true;
+		if (key.ctime_nsec > scan.newest.ctime_nsec)
+			scan.newest = key;
 		/* If it is so in the last scan, it is changed in the next. */
 		key.ctime_nsec--;
 	}
@@ -237,7 +238,7 @@ static void scan_once(struct changed_list *list)
 	list->count = list->unlisted = 0;
 	list->size = 0;
 	scan.list = list;
-	scan.again = false;
+	scan.newest.ctime_nsec = 0;
 	scan.not_looked_at = 0;
 	next->generation = ++generation;
 	next->used = 0;
@@ -269,10 +270,9 @@ void changed_scan(struct changed_list *ret)
 
 	for (i = 0; i < SCANS_MAX; i++) {
 		scan_once(ret);
-		if (!scan.again)
+		if (scan.newest.ctime_nsec == 0)
 			break;
-		changed_settle(&(struct changed_key){
-			.ctime_nsec = tick_nsec() });
+		changed_settle(&scan.newest);
 	}
 	known = next;
 	next = old;

@@ -297,8 +297,9 @@ static void on_timer(struct timer *t)
 		timer_set(&timer, clock_boot() + WAIT_FOR_DEATH);
 		break;
 	default:
-		report("the kernel does not die");
+		report("the kernel takes its time to die");
 		state_lost = true;
+		count = 0;
 		finish(verdict);
 	}
 }

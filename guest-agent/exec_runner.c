@@ -81,6 +81,19 @@ static void got_error(struct execution *e, const uint8_t *data, size_t size)
 	f->is_set = true;
 }
 
+/* One that names another execution was forged, or comes late. */
+static bool is_finished(const struct execution *e, const uint8_t *data,
+			size_t size, bool *ret_failed)
+{
+	le32 count;
+
+	if (size != 1 + sizeof(count))
+		return false;
+	memcpy(&count, data + 1, sizeof(count));
+	*ret_failed = data[0] != 0;
+	return le32_get(count) == e->done.execution_count;
+}
+
 bool exec_got_message(struct execution *e, const uint8_t *data, size_t size,
 		      bool *ret_failed)
 {
@@ -92,8 +105,7 @@ bool exec_got_message(struct execution *e, const uint8_t *data, size_t size,
 		got_error(e, data + 1, size - 1);
 		return false;
 	case RUNNER_FINISHED:
-		*ret_failed = size > 1 && data[1] != 0;
-		return true;
+		return is_finished(e, data + 1, size - 1, ret_failed);
 	default:
 		return false;
 	}

@@ -54,7 +54,8 @@ static const unsigned moves[] = {
 	[KERNEL_ABSENT] = TO(KERNEL_FORKING),
 	[KERNEL_FORKING] = TO(KERNEL_STARTING) | TO(KERNEL_ABSENT),
 	[KERNEL_STARTING] = TO(KERNEL_ALIVE) | TO(KERNEL_ABSENT),
-	[KERNEL_ALIVE] = TO(KERNEL_ABSENT),
+	[KERNEL_ALIVE] = TO(KERNEL_DYING) | TO(KERNEL_ABSENT),
+	[KERNEL_DYING] = TO(KERNEL_ABSENT),
 };
 static_assert(sizeof(moves) / sizeof(moves[0]) == KERNEL_STATE_COUNT,
 	      "moves[] doesn't match enum kernel_state");
@@ -63,6 +64,9 @@ static_assert(sizeof(moves) / sizeof(moves[0]) == KERNEL_STATE_COUNT,
 static void kernel_enter(enum kernel_state to)
 {
 	assert(moves[state] & TO(to));
+	/* One that never lived is no epoch. */
+	if (state == KERNEL_ALIVE)
+		epoch++;
 	state = to;
 	timer_clear(&slow);
 }
@@ -230,7 +234,7 @@ static void got_message(size_t size, pid_t pid)
 	} else if (state == KERNEL_STARTING && message[0] == RUNNER_READY) {
 		kernel_enter(KERNEL_ALIVE);
 		user->ready();
-	} else if (state == KERNEL_ALIVE) {
+	} else if (state == KERNEL_ALIVE || state == KERNEL_DYING) {
 		user->message(message, size);
 	}
 }
@@ -420,21 +424,22 @@ void kernel_interrupt(void)
 void kernel_kill(void)
 {
 	cgroup_kill(kernel_pid);
+	if (state == KERNEL_ALIVE)
+		kernel_enter(KERNEL_DYING);
 }
 
 bool kernel_reaped(pid_t pid, int status)
 {
-	bool ran = state == KERNEL_ALIVE;
+	bool ran = state == KERNEL_ALIVE || state == KERNEL_DYING;
 
 	if (pid != kernel_pid || kernel_pid == 0)
 		return false;
 	/* Children that outlive it would write into its successor's life. */
-	kernel_kill();
+	cgroup_kill(pid);
 	kernel_pid = 0;
 	kernel_drain();
 	close_sources();
 	kernel_enter(KERNEL_ABSENT);
-	epoch++;
 	if (ran)
 		kernel_want();
 	else

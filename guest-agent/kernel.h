@@ -33,6 +33,9 @@
  *        Leaves by: READY, to ALIVE; its death, to ABSENT
  *
  *    KERNEL_ALIVE - Takes executions, one at a time
+ *        Leaves by: kernel_kill(), to DYING; its death, to ABSENT
+ *
+ *    KERNEL_DYING - Killed, which takes Linux a while for a fork bomb
  *        Leaves by: its death, to ABSENT
  *
  * From ABSENT the next one is forked at once.
@@ -42,6 +45,7 @@ enum kernel_state {
 	KERNEL_FORKING,
 	KERNEL_STARTING,
 	KERNEL_ALIVE,
+	KERNEL_DYING,
 
 	KERNEL_STATE_COUNT,
 };
@@ -52,7 +56,7 @@ enum kernel_state {
  * @message:	It sent one; any bytes, at least one
  * @output:	It, or a child, wrote to a stream
  * @died:	It is dead; @status as from waitpid(). Its last output was told
- *		before, and the epoch counts the next one already
+ *		before
  */
 struct kernel_events {
 	void (*ready)(void);
@@ -68,6 +72,8 @@ void kernel_init(const struct kernel_events *events);
 void kernel_want(void);
 
 bool kernel_is_alive(void);
+
+/* Counts kernels from 1; after kernel_kill() that of the next one. */
 uint32_t kernel_epoch(void);
 
 /**

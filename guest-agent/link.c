@@ -18,6 +18,7 @@
 #include "report.h"
 #include "session.h"
 #include "stage.h"
+#include "vsock.h"
 #include "wire/frame.h"
 #include "wire/message.h"
 
@@ -83,6 +84,7 @@ static int answer(ssize_t size)
 	return 0;
 }
 
+/* Tell why, if that is how @r came about. Return: 0 or @r */
 static int answer_refusal(uint32_t call, int r, enum wire_refusal why)
 {
 	const struct message_refused m = { .why = why };
@@ -123,9 +125,9 @@ static int got_exec(const struct frame *f)
 	struct message_exec m;
 	int r = message_decode_exec(f, &m);
 
-	if (r < 0)
-		return r;
-	return answer_refusal(f->call, exec_begin(f->call, &m, &why), why);
+	if (r >= 0)
+		r = exec_begin(f->call, &m, &why);
+	return answer_refusal(f->call, r, why);
 }
 
 static int got_input(const struct frame *f)
@@ -134,9 +136,9 @@ static int got_input(const struct frame *f)
 	struct message_data m;
 	int r = message_decode_data(f, &m);
 
-	if (r < 0)
-		return r;
-	return answer_refusal(f->call, exec_input(f->call, m.data, &why), why);
+	if (r >= 0)
+		r = exec_input(f->call, m.data, &why);
+	return answer_refusal(f->call, r, why);
 }
 
 static int got_release(const struct frame *f)
@@ -152,9 +154,9 @@ static int got_attach(const struct frame *f)
 	struct message_attach m;
 	int r = message_decode_attach(f, &m);
 
-	if (r < 0)
-		return r;
-	return answer_refusal(f->call, exec_attach(f->call, &m, &why), why);
+	if (r >= 0)
+		r = exec_attach(f->call, &m, &why);
+	return answer_refusal(f->call, r, why);
 }
 
 static int got_interrupt(const struct frame *f)
@@ -345,7 +347,9 @@ static int write_some(void)
 			fill();
 		if (out_size == 0)
 			return 0;
-		n = send(link_source.fd, out + out_at, out_size - out_at,
+		n = (ssize_t)(out_size - out_at);
+		n = send(link_source.fd, out + out_at,
+			 n < VSOCK_SEND_MAX ? (size_t)n : VSOCK_SEND_MAX,
 			 MSG_NOSIGNAL);
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR ? 1 : -errno;

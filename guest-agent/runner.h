@@ -16,7 +16,9 @@
  *	READY			it waits for code
  *	DISPLAY flags:1 mime_size:1 mime data
  *	ERROR name_size:2 value_size:4 name value traceback
- *	FINISHED failed:1	user code has returned, its output is written
+ *	FINISHED failed:1 count:4
+ *				that execution's code has returned, its output
+ *				is written
  * agent -> kernel
  *	GO			it is in its control group, and may change user
  *	RUN flags:1 id_size:1 count:4 source_size:4 id source

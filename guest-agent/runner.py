@@ -23,6 +23,7 @@ __builtins__ = dict(vars(builtins))
 import ast
 import ctypes
 import gc
+import importlib.util
 import linecache
 import os
 import signal
@@ -30,13 +31,68 @@ import socket
 import struct
 import sys
 import traceback
+import types
+
+# All garbage until the first kernel is forked is garbage of imports.
+gc.disable()
+
+
+class Placeholder(types.ModuleType):
+    """Stands for a module that IPython imports and that we have no use for.
+
+    The names of half of what "import IPython" brings are used in annotations
+    only, or by functions that nobody calls here. If one is called after all,
+    the real module is imported then.
+    """
+
+    def __getattr__(self, name):
+        if sys.modules.get(self.__name__) is self:
+            return object
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+PLACEHOLDERS = ("sqlite3", "stack_data")
+# IPython does without it; user code may still import it.
+ABSENT = ("jedi",)
+
+
+def open_ipython():
+    """Make the package IPython known without running its __init__, which
+    imports the terminal program and so prompt_toolkit: half of the zygote's
+    start. Whoever asks for a name that is missing then gets it run."""
+
+    def run_init(name):
+        del package.__getattr__
+        package.__spec__.loader.exec_module(package)
+        return getattr(package, name)
+
+    spec = importlib.util.find_spec("IPython")
+    package = importlib.util.module_from_spec(spec)
+    sys.modules["IPython"] = package
+    from IPython.core import getipython, release
+
+    package.get_ipython = getipython.get_ipython
+    package.__version__ = release.version
+    package.version_info = release.version_info
+    package.__getattr__ = run_init
+
+
+open_ipython()
+for _name in PLACEHOLDERS:
+    sys.modules[_name] = Placeholder(_name)
+for _name in ABSENT:
+    sys.modules[_name] = None
 
 from IPython.core import page
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_magic, magics_class
+from traitlets import Type
 from traitlets.config import Config
+
+for _name in PLACEHOLDERS + ABSENT:
+    del sys.modules[_name]
 
 CONTROL_FD, RUNNER_FD, PREIMPORT_FD = 3, 4, 5
 FD_MAX = 4096
@@ -211,12 +267,18 @@ class Kernel:
         self.tell_error(kind.__name__, value, text)
 
     def format_exception(self, kind, error):
-        """A plain traceback that begins with user code's first frame."""
+        """A plain traceback of user code's frames."""
         if kind.__name__ == "UsageError":
             return f"UsageError: {error}\n"
         trace = error.__traceback__
         while trace and trace.tb_frame.f_globals is globals():
             trace = trace.tb_next
+        last = trace
+        while last and last.tb_next:
+            # Where on_interrupt() raised, or display() failed.
+            if last.tb_next.tb_frame.f_globals is globals():
+                last.tb_next = None
+            last = last.tb_next
         return "".join(traceback.format_exception(kind, error, trace))
 
     # Source
@@ -411,7 +473,7 @@ class Kernel:
             if os.getpid() != self.pid:
                 # A fork that ran on to the end of its parent's code.
                 os._exit(0)
-            self.send(FINISHED + bytes((failed,)))
+            self.send(FINISHED + struct.pack("<?I", failed, cell[1]))
 
 
 FUTURE_FLAGS = 0
@@ -447,6 +509,9 @@ class NoNetwork(Magics):
 
 
 class Shell(InteractiveShell):
+    display_pub_class = Type(Publisher)
+    displayhook_class = Type(Hook)
+
     def enable_gui(self, gui=None):
         pass
 
@@ -484,8 +549,6 @@ def make_shell():
     config.InteractiveShell.colors = "NoColor"
     config.InteractiveShell.xmode = "Plain"
     config.InteractiveShell.cache_size = 0
-    config.InteractiveShell.display_pub_class = Publisher
-    config.InteractiveShell.displayhook_class = Hook
     made = Shell.instance(config=config)
     made.builtin_trap.activate()
     made.register_magics(NoNetwork)
@@ -511,7 +574,7 @@ def warm_up():
     """Run what every execution runs, so that no kernel is the first to."""
     kernel.send = lambda data: len(data)
     kernel.stdin = sys.stdin
-    for count in range(20):
+    for count in range(8):
         kernel.execute("import sys\nsys.maxsize", count)
         kernel.execute("[1, 2.5, {'a': None}]", count)
     for text in ("1/0", "%time 1", "(", "class A: pass\nA()"):
@@ -608,4 +671,5 @@ warm_up()
 os.close(RUNNER_FD)
 gc.collect()
 gc.freeze()
+gc.enable()
 serve_zygote()

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -80,6 +81,8 @@ int sandbox_enter_zygote(void)
 
 int sandbox_enter_files(void)
 {
+	(void)setfsgid(SANDBOX_ID);
+	(void)setfsuid(SANDBOX_ID);
 	return 0;
 }
 
