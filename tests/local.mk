@@ -8,7 +8,10 @@ AM_TESTS_ENVIRONMENT = \
 	abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
 	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
 	PYTHON='$(PYTHON)'; export PYTHON; \
-	MANDOC='$(MANDOC)'; export MANDOC;
+	MANDOC='$(MANDOC)'; export MANDOC; \
+	TSAN_OPTIONS='suppressions=$(abs_top_srcdir)/tests/tsan.supp'; \
+	export TSAN_OPTIONS;
+EXTRA_DIST += %reldir%/tsan.supp
 
 # Tests of the sources themselves.
 check_scripts = \
