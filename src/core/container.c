@@ -53,7 +53,7 @@ void session_set_executing(struct container *c, bool executing)
 		session_enter(c, SESSION_VIEW_RUNNING);
 }
 
-static void container_free(void *object)
+void container_free(void *object)
 {
 	struct container *c = object;
 
@@ -348,7 +348,7 @@ void container_link_lost(struct container *c)
 /* -------------------------------------------------------------------- end */
 
 /* Where there is a guest that works, its last files are worth waiting for. */
-static bool reason_harvests(enum end_reason reason)
+bool reason_harvests(enum end_reason reason)
 {
 	return reason == END_IDLE_TIMEOUT || reason == END_HARD_LIMIT ||
 	       reason == END_DRAINED;

@@ -116,6 +116,9 @@ void container_forget(struct container *c);
 /** container_end() - End the session; only the first reason counts */
 void container_end(struct container *c, enum end_reason reason);
 
+/** reason_harvests() - Whether the last files are worth waiting for */
+bool reason_harvests(enum end_reason reason);
+
 /** container_destroy_vm() - The harvest is over or given up */
 void container_destroy_vm(struct container *c);
 
@@ -130,6 +133,8 @@ void container_placed(struct container *c);
 /** session_set_executing() - Between RUNNING and EXECUTING */
 void session_set_executing(struct container *c, bool executing);
 
+/** container_free() - One that is in nobody's hands; NULL is fine */
+void container_free(void *container);
 void container_free_all(struct core *core);
 
 /* container_read.c */

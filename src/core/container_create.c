@@ -282,11 +282,14 @@ static int create_start(struct create *cr, const struct container_spec *spec,
 	int r;
 
 	r = admission_take_session(core, c->tenant, err);
-	if (r < 0)
+	if (r < 0) {
+		container_free(c);
 		return r;
+	}
 	r = map_put(&core->containers, &c->node, c->id, c);
 	if (r < 0) {
 		admission_give_session(c->tenant);
+		container_free(c);
 		return error_set_errno(err, r, "Cannot make a container");
 	}
 	cr->container = c;

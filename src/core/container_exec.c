@@ -75,7 +75,7 @@ void container_exec_over(struct container *c, struct exec *e)
 	e->listed = true;
 	c->unreleased_count++;
 	if (c->state == SESSION_VIEW_STOPPING) {
-		if (c->vm && !c->harvest && !harvest_start(c))
+		if (!reason_harvests(c->reason) || !harvest_start(c))
 			container_destroy_vm(c);
 		return;
 	}

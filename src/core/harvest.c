@@ -47,7 +47,9 @@ bool harvest_start(struct container *c)
 {
 	int r;
 
-	if (!vm_linked(c->vm) || c->harvest)
+	if (c->harvest)
+		return true;
+	if (!vm_linked(c->vm))
 		return false;
 	r = pull_new(c, NULL, on_pulled, c, &c->harvest);
 	if (r >= 0) {

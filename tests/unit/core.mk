@@ -11,10 +11,14 @@ core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests += \
 	%reldir%/test_core_exec \
+	%reldir%/test_core_session \
 	%reldir%/test_core_states
 
 tests_unit_test_core_exec_SOURCES = %reldir%/test_core_exec.c $(core_fixture)
 tests_unit_test_core_exec_LDADD = $(core_test_libs)
+
+tests_unit_test_core_session_SOURCES = %reldir%/test_core_session.c $(core_fixture)
+tests_unit_test_core_session_LDADD = $(core_test_libs)
 
 tests_unit_test_core_states_SOURCES = %reldir%/test_core_states.c %reldir%/test.h
 tests_unit_test_core_states_LDADD = $(core_test_libs)
