@@ -299,8 +299,9 @@ int core_cfile_copy(struct core *core, const struct principal *who,
 	int r;
 
 	r = container_find(core, who, container, &c, err);
-	if (r >= 0)
-		r = file_find(core, who, file_id, file, err);
+	if (r < 0)
+		return r;
+	r = file_find(core, who, file_id, file, err);
 	if (r < 0) {
 		error_set_param(err, "file_id");
 		return r;

@@ -101,8 +101,9 @@ void core_stop(struct core *core, enum core_stop how,
 /**
  * core_free() - End a core; NULL is fine
  *
- * The vmd client is freed before it: that answers the calls which core made,
- * as core's objects expect. Store and blobs are freed after it.
+ * Before it, in this order: store_flush(), since what follows a commit may need
+ * the vmd client; vmd_client_free(), which answers the calls that core made, as
+ * core's objects expect. Store and blobs are freed after it.
  */
 void core_free(struct core *core);
 

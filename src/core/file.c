@@ -36,12 +36,9 @@ int file_find(struct core *core, const struct principal *who, const char *id,
 	if (r >= 0 && ret->expires_usec &&
 	    ret->expires_usec <= clock_wall(core->clock))
 		r = -ENOENT;
-	if (r == -ENOENT) {
-		r = error_set(err, ERR_NOT_FOUND, "No such File object: %s",
-			      id);
-		error_set_param(err, "id");
-		return r;
-	}
+	if (r == -ENOENT)
+		return error_set(err, ERR_NOT_FOUND, "No such File object: %s",
+				 id);
 	return r < 0 ? error_set_errno(err, r, "Cannot read a file") : 0;
 }
 
@@ -53,6 +50,8 @@ int core_file_get(struct core *core, const struct principal *who,
 	r = file_find(core, who, id, &core->row_file, err);
 	if (r >= 0)
 		fill_view(&core->row_file, ret);
+	else
+		error_set_param(err, "id");
 	return r;
 }
 
@@ -217,8 +216,10 @@ int core_file_delete(struct core *core, const struct principal *who,
 	int r;
 
 	r = file_find(core, who, id, &core->row_file, err);
-	if (r < 0)
+	if (r < 0) {
+		error_set_param(err, "id");
 		return r;
+	}
 	batch = store_batch_new(core->store);
 	(void)store_batch_delete_file(batch, id);
 	return core_commit_for(core, batch, done, userdata, err);

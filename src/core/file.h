@@ -5,7 +5,7 @@
 #include "core/core.h"
 #include "store/rows.h"
 
-/** file_find() - A file of a tenant that has not expired */
+/** file_find() - A file of a tenant that has not expired; sets no param */
 int file_find(struct core *core, const struct principal *who, const char *id,
 	      struct store_file *ret, struct error *err);
 

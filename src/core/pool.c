@@ -192,7 +192,8 @@ void pool_vm_ready(struct pool *pool, struct vm *vm)
 
 void pool_vm_gone(struct pool *pool, struct vm *vm)
 {
-	bool failed = vm->trace.ready == 0 && !pool->core->stopping;
+	/* One that an earlier daemon started says nothing about this one. */
+	bool failed = vm->trace.ready == 0 && !vm->restored;
 
 	pool_take(pool, vm);
 	if (failed) {

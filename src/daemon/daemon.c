@@ -156,8 +156,10 @@ void daemon_init(struct daemon *d)
 
 static void free_objects(struct daemon *d)
 {
-	/* Whoever uses another one ends before it; of vmd see core_free(). */
+	/* Whoever uses another one ends before it; see core_free(). */
 	api_free(d->api);
+	if (d->store)
+		store_flush(d->store);
 	vmd_client_free(d->vmd);
 	core_free(d->core);
 	store_free(d->store);

@@ -11,6 +11,7 @@
 #include "daemon/daemon.h"
 #include "daemon/lifecycle.h"
 #include "daemon/vmd_process.h"
+#include "store/store.h"
 #include "vmd/vmd.h"
 
 /* Core's own limits lie below: ten seconds for a harvest, then destroys. */
@@ -104,6 +105,7 @@ static void end_vmd(struct daemon *d)
 {
 	api_free(d->api);
 	d->api = NULL;
+	store_flush(d->store);
 	vmd_client_free(d->vmd);
 	d->vmd = NULL;
 	core_free(d->core);

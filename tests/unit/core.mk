@@ -11,11 +11,23 @@ core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests += \
 	%reldir%/test_core_exec \
+	%reldir%/test_core_files \
+	%reldir%/test_core_hostile \
+	%reldir%/test_core_restart \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states
 
 tests_unit_test_core_exec_SOURCES = %reldir%/test_core_exec.c $(core_fixture)
 tests_unit_test_core_exec_LDADD = $(core_test_libs)
+
+tests_unit_test_core_files_SOURCES = %reldir%/test_core_files.c $(core_fixture)
+tests_unit_test_core_files_LDADD = $(core_test_libs)
+
+tests_unit_test_core_hostile_SOURCES = %reldir%/test_core_hostile.c $(core_fixture)
+tests_unit_test_core_hostile_LDADD = $(core_test_libs)
+
+tests_unit_test_core_restart_SOURCES = %reldir%/test_core_restart.c $(core_fixture)
+tests_unit_test_core_restart_LDADD = $(core_test_libs)
 
 tests_unit_test_core_session_SOURCES = %reldir%/test_core_session.c $(core_fixture)
 tests_unit_test_core_session_LDADD = $(core_test_libs)

@@ -150,6 +150,8 @@ void fixture_kill(struct fixture *fx)
 {
 	size_t i;
 
+	if (fx->store)
+		store_flush(fx->store);
 	vmd_client_free(fx->client);
 	fx->client = NULL;
 	core_free(fx->core);
