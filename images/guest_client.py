@@ -51,12 +51,17 @@ class Guest:
     """One control connection to a booted guest."""
 
     def __init__(self, path, nonce, deadline):
-        """Dial through a vhost-device-vsock socket until a proof succeeds."""
+        """Dial through a vhost-device-vsock socket until a proof succeeds.
+
+        What is asked before the guest's driver is there may be lost, so a try
+        that hears nothing is given up soon.
+        """
         self.calls = 0
         while True:
             try:
-                self.sock = self._dial(path, deadline)
+                self.sock = self._dial(path)
                 self._prove(nonce)
+                self.sock.settimeout(max(1, deadline - time.monotonic()))
                 return
             except (OSError, EOFError):
                 if time.monotonic() > deadline:
@@ -64,9 +69,9 @@ class Guest:
                 time.sleep(0.02)
 
     @staticmethod
-    def _dial(path, deadline):
+    def _dial(path):
         sock = socket.socket(socket.AF_UNIX)
-        sock.settimeout(max(0.1, deadline - time.monotonic()))
+        sock.settimeout(2)
         sock.connect(path)
         sock.sendall(b"CONNECT %d\n" % PORT)
         answer = b""
