@@ -5,4 +5,4 @@ tests_guest_guest_host_SOURCES = %reldir%/guest_host.c $(agent_sources)
 tests_guest_guest_host_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/guest-agent
 tests_guest_guest_host_LDADD = $(wire_libs) $(NETTLE_LIBS)
 
-EXTRA_DIST += %reldir%/guest_client.py
+EXTRA_DIST += %reldir%/guest_client.py %reldir%/test_guest.py
