@@ -9,4 +9,5 @@ dist_man_MANS += \
 
 dist_doc_DATA += \
 	%reldir%/architecture.md \
-	%reldir%/guest-protocol.md
+	%reldir%/guest-protocol.md \
+	%reldir%/images.md
