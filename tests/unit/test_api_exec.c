@@ -222,6 +222,7 @@ static void events_come_as_they_happen(void **state)
 	struct fixture *fx = *state;
 	_cleanup_close_ int fd = client_connect(fx);
 	_cleanup_(buf_done) struct buf got = BUF_INIT(1 << 20);
+	const char *next = "GET /healthz HTTP/1.1\r\n" HOST "\r\n";
 
 	send_exec(fx, fd, "{\"code\":\"1\",\"stream\":true}");
 	assert_true(client_read_until(
@@ -244,8 +245,7 @@ static void events_come_as_they_happen(void **state)
 			       "{\"id\":\"exec_1\""));
 	assert_non_null(strstr(buf_str(&got), "\"kernel_died\",\"truncated\""));
 	/* And the connection goes on. */
-	assert_true(client_send(fx, fd, "GET /healthz HTTP/1.1\r\n" HOST
-					"\r\n", 36));
+	assert_true(client_send(fx, fd, next, strlen(next)));
 	assert_true(client_read_until(fx, fd, &got, "\"ok\""));
 }
 
