@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "api/header.h"
+#include "base/limits.h"
 
 static const char *const names[] = {
 	[FIELD_API_KEY]			= "api-key",
@@ -122,10 +123,10 @@ int http_head_check(struct http_head *head, const char *method,
 {
 	const char *expect = head->value[FIELD_EXPECT];
 
-	if (size > HTTP_HEAD_BYTES_MAX)
+	if (size > LIMIT_HEADERS_BYTES)
 		return error_set(err, ERR_HEADERS_TOO_LARGE,
 				 "The header is larger than %d bytes",
-				 HTTP_HEAD_BYTES_MAX);
+				 LIMIT_HEADERS_BYTES);
 	if (!header_is_token(method, strlen(method)))
 		return error_set(err, ERR_BAD_REQUEST,
 				 "The method is not valid");

@@ -20,7 +20,6 @@
 
 enum {
 	HTTP_HEAD_FIELDS_MAX = 100,
-	HTTP_HEAD_BYTES_MAX = 16 << 10,
 };
 
 /** enum http_field - The fields that mean something to us; each at most once */

@@ -28,9 +28,11 @@ enum {
 	/*
 	 * Memory of a connection, for head and buffers. All of it stays in use
 	 * once a connection has served a request, and there may be
-	 * LIMIT_CONNECTIONS of them.
+	 * LIMIT_CONNECTIONS of them. Above 32 KiB the library maps it, so that
+	 * it goes back to the host with the connection; from malloc() it would
+	 * not.
 	 */
-	HTTP_SERVER_MEMORY = 32 << 10,
+	HTTP_SERVER_MEMORY = 36 << 10,
 
 	/* A connection on which nothing moves for so long is closed. */
 	HTTP_SERVER_STALL_SEC = 30,

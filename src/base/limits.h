@@ -18,7 +18,7 @@ enum {
 	/* HTTP. */
 	LIMIT_CONNECTIONS = 1024,
 	LIMIT_URI_BYTES = 8 << 10,
-	LIMIT_HEADERS_BYTES = 32 << 10,
+	LIMIT_HEADERS_BYTES = 16 << 10,
 
 	/* Files of our own that are read whole. */
 	LIMIT_SETTINGS_FILE = 1 << 20,
