@@ -182,6 +182,11 @@ void http_conn_answer_now(struct http_conn *conn, const void *data,
 	conn->left = true;
 }
 
+void http_conn_mute(struct http_conn *conn)
+{
+	(void)shutdown(conn->fd, SHUT_WR);
+}
+
 void http_conn_shut(struct http_conn *conn)
 {
 	conn->left = true;

@@ -119,6 +119,9 @@ void http_conn_resume(struct http_conn *conn);
 void http_conn_answer_now(struct http_conn *conn, const void *data,
 			  size_t size);
 
+/** http_conn_mute() - Let nothing more be sent, by the library for example */
+void http_conn_mute(struct http_conn *conn);
+
 /** http_conn_shut() - Have the library notice that the connection is over */
 void http_conn_shut(struct http_conn *conn);
 

@@ -78,8 +78,7 @@ int http_head_add(struct http_head *head, const char *name, size_t name_size,
 	return 0;
 }
 
-/* Digits only: a sign, a blank or a list means different things to others. */
-static int parse_length(const char *value, uint64_t *ret)
+int http_head_length(const char *value, uint64_t *ret)
 {
 	uint64_t length = 0;
 	const char *s;
@@ -106,7 +105,7 @@ static int check_framing(struct http_head *head, const char *version,
 		return error_set(err, ERR_BAD_REQUEST,
 				 "Content-Length and Transfer-Encoding exclude "
 				 "each other");
-	if (length && parse_length(length, &head->content_length) < 0)
+	if (length && http_head_length(length, &head->content_length) < 0)
 		return error_set(err, ERR_BAD_REQUEST,
 				 "Content-Length is not a decimal number");
 	if (encoding && (strcasecmp(encoding, "chunked") != 0 ||

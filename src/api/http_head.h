@@ -73,6 +73,14 @@ int http_head_add(struct http_head *head, const char *name, size_t name_size,
 int http_head_check(struct http_head *head, const char *method,
 		    const char *version, size_t size, struct error *err);
 
+/**
+ * http_head_length() - Read a Content-Length
+ *
+ * Return: 0, or -EINVAL if it is anything but decimal digits: a sign, a blank or
+ * a list means different things to others
+ */
+int http_head_length(const char *value, uint64_t *ret);
+
 /** http_head_has_body() - Whether a body follows */
 bool http_head_has_body(const struct http_head *head);
 

@@ -235,15 +235,32 @@ static size_t on_unescape(void *userdata, struct MHD_Connection *mhd, char *s)
 	return strlen(s);
 }
 
+/*
+ * The library reads Content-Length before it asks us anything. One that it
+ * cannot read it answers by itself, in HTML and, up to 0.9.75 at least, twice.
+ * What it writes into its log just before is the chance to be first. It does
+ * not say which connection it means, but every head that has such a length so
+ * far will be refused.
+ */
+static void refuse_bad_lengths(struct http_server *s)
+{
+	struct http_conn *conn;
+
+	TAILQ_FOREACH(conn, &s->all, all)
+		if (conn->state == CONN_HEAD && conn->request && !conn->left)
+			request_check_length(conn->request);
+}
+
 __attribute__((format(printf, 2, 0)))
 static void on_log(void *userdata, const char *fmt, va_list ap)
 {
 	char text[256];
 
-	(void)userdata;
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	text[strcspn(text, "\n")] = '\0';
 	log_debug(NULL, "libmicrohttpd: %s", text);
+	if (strstr(text, "Content-Length"))
+		refuse_bad_lengths(userdata);
 }
 
 /* ------------------------------------------------------------ new connections */

@@ -11,8 +11,8 @@
  * LIMIT_CONNECTIONS by closing the one that has been idle for longest.
  *
  * The library's own error pages (a head beyond HTTP_SERVER_MEMORY: 431 or 414;
- * a request line, header line, chunk or Content-Length that it cannot read: 400
- * or 413; another HTTP version: 505) are HTML and cannot be changed: it queues
+ * a request line, header line or chunk that it cannot read: 400 or 413; another
+ * HTTP version: 505) are HTML and cannot be changed: it queues
  * them without asking. They close the connection, and the request, if its line
  * was read, is logged like any other. All that it lets through is judged by us,
  * in JSON.

@@ -190,6 +190,7 @@ static int read_head(struct request *req, const char *method,
 {
 	struct head_reader reader = { .head = &req->head, .err = err };
 	const union MHD_ConnectionInfo *info;
+	int r;
 
 	(void)MHD_get_connection_values_n(req->conn->mhd, MHD_HEADER_KIND,
 					  on_field, &reader);
@@ -197,8 +198,9 @@ static int read_head(struct request *req, const char *method,
 		return reader.r;
 	info = MHD_get_connection_info(req->conn->mhd,
 				       MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-	return http_head_check(&req->head, method, version,
-			       info ? info->header_size : 0, err);
+	r = http_head_check(&req->head, method, version,
+			    info ? info->header_size : 0, err);
+	return r < 0 ? r : uri_parse(req->target, &req->uri, err);
 }
 
 static bool is_options(const struct request *req)
@@ -211,9 +213,6 @@ static int admit(struct request *req, const char *method, struct error *err)
 {
 	int r;
 
-	r = uri_parse(req->target, &req->uri, err);
-	if (r < 0)
-		return r;
 	r = router_find(&req->uri, method, req->conn->peer.local, &req->match,
 			req->allow, err);
 	if (is_options(req)) {
@@ -258,7 +257,10 @@ static enum MHD_Result turn_head(struct request *req, const char *method,
 	(void)snprintf(req->method, sizeof(req->method), "%s", method);
 	http_conn_enter(req->conn, CONN_BODY);
 	if (read_head(req, method, version, &err) < 0) {
-		/* Where the next request would begin is not sure. */
+		/*
+		 * Where the next request would begin is not sure, or whom the
+		 * client takes us for.
+		 */
 		req->conn->linger = true;
 		return answer_error(req, &err);
 	}
@@ -332,6 +334,22 @@ void request_timed_out(struct request *req)
 	else
 		err = req->failure;
 	answer_now(req, &err);
+}
+
+void request_check_length(struct request *req)
+{
+	struct error err = ERROR_INIT;
+	const char *value;
+	uint64_t length;
+
+	value = MHD_lookup_connection_value(req->conn->mhd, MHD_HEADER_KIND,
+					    MHD_HTTP_HEADER_CONTENT_LENGTH);
+	if (!value || http_head_length(value, &length) == 0)
+		return;
+	error_set(&err, ERR_BAD_REQUEST,
+		  "Content-Length is not a decimal number");
+	answer_now(req, &err);
+	http_conn_mute(req->conn);
 }
 
 /* ---------------------------------------------------------------- the handling */

@@ -142,6 +142,13 @@ bool request_goes_on(struct request *req);
 /** request_timed_out() - Head or body took too long: answer as far as possible */
 void request_timed_out(struct request *req);
 
+/**
+ * request_check_length() - Answer, if the Content-Length is not readable
+ *
+ * For a head that the library is about to refuse because of that.
+ */
+void request_check_length(struct request *req);
+
 /** request_gone() - The library is done with it: log it, free it when core is */
 void request_gone(struct request *req);
 
