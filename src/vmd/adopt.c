@@ -54,6 +54,25 @@ static int hold_qemu(const struct adoption *a, struct record *record,
 	return fd;
 }
 
+/* Its name is its group's; no other argument of any process is that alone. */
+static int hold_backend(struct record *record)
+{
+	pid_t pid = 0;
+	int fd = -1;
+
+	if (record->backend_pid != 0)
+		fd = child_find(record->backend_pid, record->backend_start);
+	else if (record->vsock == VMD_VSOCK_USER)
+		fd = child_find_by_argument(record->vm_id, &pid);
+	if (fd < 0)
+		return -1;
+	if (record->backend_pid == 0) {
+		record->backend_pid = pid;
+		record->backend_start = child_start_time(pid);
+	}
+	return fd;
+}
+
 /* Why a VM that was found cannot go on, or NONE if it is whole. */
 static enum vmd_reason judge(const struct record *record,
 			     const struct virt_domain *domain, int qemu_fd,
@@ -105,9 +124,7 @@ static void adopt(struct adoption *a, const struct record *found)
 	struct machine *m;
 
 	qemu_fd = hold_qemu(a, &record, domain != NULL);
-	backend_fd = child_find(record.backend_pid, record.backend_start);
-	if (backend_fd < 0)
-		backend_fd = -1;
+	backend_fd = hold_backend(&record);
 	reason = judge(&record, domain, qemu_fd, backend_fd);
 	r = machine_new(a->host, &record,
 			record.hidden ? &probe_watch : a->watch, a->userdata,

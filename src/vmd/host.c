@@ -306,7 +306,10 @@ void host_done(struct host *host)
 	close_fd(&host->template_fd);
 	close_fd(&host->accelerator_fd);
 	close_fd(&host->state_fd);
-	close_fd(&host->lock_fd);
+	/*
+	 * Not the lock: libvirt's embedded driver keeps its own until the
+	 * process ends, and whoever gets ours must be able to get that, too.
+	 */
 }
 
 int host_remove_vm(const struct host *host, const char *vm_id)

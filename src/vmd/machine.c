@@ -161,8 +161,8 @@ static void forget_old(struct host *host)
 	unsigned gone = 0;
 
 	for (m = host->machines; m; m = m->next)
-		if (!m->freed && m->state == VMD_STATE_GONE &&
-		    ++gone > MACHINES_GONE_MAX)
+		if (!m->freed && !m->destroying &&
+		    m->state == VMD_STATE_GONE && ++gone > MACHINES_GONE_MAX)
 			machine_forget(m);
 }
 

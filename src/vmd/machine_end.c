@@ -59,6 +59,7 @@ struct end_job {
 	struct host *host;
 	char uuid[VIRT_UUID_SIZE];
 	char vm_id[VMD_ID_MAX];
+	bool late_backend;
 	int r;
 	struct error err;
 };
@@ -75,6 +76,8 @@ static struct end_job *end_job_new(struct machine *m,
 	e->job.done = done;
 	e->machine = m;
 	e->host = m->host;
+	e->late_backend = m->record.vsock == VMD_VSOCK_USER &&
+			  m->record.backend_pid == 0;
 	memcpy(e->uuid, m->record.uuid, sizeof(e->uuid) - 1);
 	memcpy(e->vm_id, m->record.vm_id, sizeof(e->vm_id) - 1);
 	return e;
@@ -119,11 +122,28 @@ static void destroy_domain(struct machine *m)
 	pause_end(m);
 }
 
+/*
+ * A vmd that was killed while it started a vsock daemon leaves a process that
+ * may still be about to become one, and so was not found. It is found now, or
+ * it finds no directory to make its sockets in, and ends.
+ */
+static void kill_late_backend(const char *vm_id)
+{
+	_cleanup_close_ int fd = -1;
+	pid_t pid;
+
+	fd = child_find_by_argument(vm_id, &pid);
+	if (fd >= 0)
+		(void)child_kill(fd, SIGKILL);
+}
+
 static void run_remove(struct job *job)
 {
 	struct end_job *e = JOB_OWNER(job, struct end_job, job);
 
 	e->r = host_remove_vm(e->host, e->vm_id);
+	if (e->late_backend)
+		kill_late_backend(e->vm_id);
 }
 
 static void finish(struct machine *m)
@@ -209,15 +229,15 @@ static bool step_domain(struct machine *m, usec_t *wake)
 		return false;
 	}
 	if (!m->domain_gone && now(m) >= forget_at) {
-		/* The process is dead, so the VM is. libvirt may catch up. */
+		/* The process is dead, so the VM is. libvirt may catch up: the
+		 * job may be out for long yet, and the machine stays for it. */
 		(void)log_error(&m->scope, 0, "libvirt does not forget the "
 					      "VM, whose QEMU is dead");
 		m->domain_gone = true;
 	}
 	if (!m->domain_gone)
 		wake_at(wake, forget_at);
-	/* The job has a pointer to the machine, which so has to stay. */
-	return m->domain_gone && !m->destroying;
+	return m->domain_gone;
 }
 
 static void step_stopping(struct machine *m, usec_t *wake)
@@ -381,6 +401,7 @@ void machine_run(struct machine *m, int qemu_fd, int backend_fd)
 
 	m->qemu_fd = qemu_fd;
 	m->backend_fd = backend_fd;
+	m->died_usec = qemu_fd < 0 ? now(m) : 0;
 	machine_sample(m);
 	machine_enter(m, VMD_STATE_RUNNING);
 	timer_set(m->deadline, m->record.deadline_usec);

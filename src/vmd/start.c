@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -11,6 +12,12 @@
 
 /* The libvirt release that the shortcut of domain_xml.c was measured with. */
 #define BULK_PROPERTIES_RELEASE 9000	/* 9.0 */
+
+#define OPEN_PAUSE_NSEC 100000000
+
+enum {
+	OPEN_TRIES = 5,
+};
 
 struct start {
 	struct job job;
@@ -33,6 +40,26 @@ static void start_free(struct start *s)
 	free(s);
 }
 
+/*
+ * The embedded driver's lock is the last vmd's until the very end of its
+ * process, an instant longer than vmd's own.
+ */
+static int open_libvirt(struct start *s)
+{
+	const struct timespec nap = { .tv_nsec = OPEN_PAUSE_NSEC };
+	int i, r = -EBUSY;
+
+	for (i = 0; i < OPEN_TRIES && r < 0; i++) {
+		if (i > 0)
+			(void)nanosleep(&nap, NULL);
+		error_clear(&s->err);
+		r = virt_open(s->host->virt, &s->err);
+		if (!s->host->embedded)
+			break;
+	}
+	return r;
+}
+
 static void run_start(struct job *job)
 {
 	struct start *s = JOB_OWNER(job, struct start, job);
@@ -40,7 +67,7 @@ static void run_start(struct job *job)
 	usec_t start = clock_boot(host->clock), opened;
 	struct virt_versions versions;
 
-	s->r = virt_open(host->virt, &s->err);
+	s->r = open_libvirt(s);
 	if (s->r < 0)
 		return;
 	opened = clock_boot(host->clock);

@@ -321,10 +321,11 @@ static int connect_one(struct virt *virt, virConnectPtr *ret_connection,
 
 int virt_open(struct virt *virt, struct error *err)
 {
-	int r;
+	int r = 0;
 
-	r = connect_one(virt, &virt->creates, err);
-	if (r >= 0)
+	if (!virt->creates)
+		r = connect_one(virt, &virt->creates, err);
+	if (r >= 0 && !virt->destroys)
 		r = connect_one(virt, &virt->destroys, err);
 	if (r < 0)
 		return r;

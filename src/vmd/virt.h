@@ -85,7 +85,11 @@ int virt_new(sd_event *event, const char *uri, const char *root,
 void virt_free(struct virt *virt);
 void virt_freep(struct virt **virt);
 
-/** virt_open() - Connect; Return: 0 or negative errno with @err */
+/**
+ * virt_open() - Connect
+ *
+ * After a failure it may be tried again. Return: 0 or negative errno with @err
+ */
 int virt_open(struct virt *virt, struct error *err);
 
 /**
