@@ -174,24 +174,32 @@ int child_find(pid_t pid, uint64_t start)
 	return take_fd(fd);
 }
 
-/* Whether the command line of /proc/NAME has an argument. */
-static bool has_argument(const char *name, const char *argument)
+/*
+ * Whether a process has an argument that begins with some bytes; with their NUL
+ * among them, whether it has exactly that argument.
+ */
+static bool has_argument(pid_t pid, const char *bytes, size_t size)
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(CMDLINE_MAX);
-	const size_t length = strlen(argument) + 1;
 	_cleanup_close_ int fd = -1;
-	char path[NAME_MAX + sizeof("/proc//cmdline")];
+	char path[32];
 	const uint8_t *at;
 
-	(void)snprintf(path, sizeof(path), "/proc/%s/cmdline", name);
+	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	while (buf_read(&text, fd, CMDLINE_MAX) > 0)
 		;
-	/* With its NUL, and the one of the argument before it. */
-	at = memmem(text.data, text.length, argument, length);
+	at = text.length > 0 ? memmem(text.data, text.length, bytes, size) :
+			       NULL;
+	/* The NUL of the argument before it. */
 	return at && at > text.data && at[-1] == '\0';
+}
+
+bool child_has_argument_like(pid_t pid, const char *beginning)
+{
+	return has_argument(pid, beginning, strlen(beginning));
 }
 
 int child_find_by_argument(const char *argument, pid_t *ret_pid)
@@ -205,10 +213,10 @@ int child_find_by_argument(const char *argument, pid_t *ret_pid)
 		return -errno;
 	while ((entry = readdir(dir))) {
 		pid = (pid_t)strtol(entry->d_name, NULL, 10);
-		if (pid <= 0 || !has_argument(entry->d_name, argument))
+		if (pid <= 0 || !has_argument(pid, argument, strlen(argument) + 1))
 			continue;
 		fd = child_find(pid, child_start_time(pid));
-		if (fd >= 0 && has_argument(entry->d_name, argument)) {
+		if (fd >= 0 && has_argument(pid, argument, strlen(argument) + 1)) {
 			*ret_pid = pid;
 			return fd;
 		}

@@ -56,6 +56,9 @@ int child_find(pid_t pid, uint64_t start);
  */
 int child_find_by_argument(const char *argument, pid_t *ret_pid);
 
+/** child_has_argument_like() - Whether some argument begins in a way */
+bool child_has_argument_like(pid_t pid, const char *beginning);
+
 /** child_kill() - Send a signal; Return: 0, -ESRCH, or another negative errno */
 int child_kill(int pidfd, int signo);
 

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "vmd/backend.h"
 #include "vmd/host.h"
+#include "vmd/libvirt_state.h"
 
 #define HOST_LOCK_WAIT_USEC (5 * USEC_PER_SEC)
 #define HOST_LOCK_LOOK_USEC (20 * USEC_PER_MSEC)
@@ -192,6 +193,8 @@ static int prepare_embedded(struct host *host, struct error *err)
 	if (r < 0)
 		return r;
 	r = forget_last_boot(host, root_fd);
+	if (r >= 0)
+		r = libvirt_state_prune(root_fd);
 	if (r >= 0 && mkdirat(root_fd, "etc", 0700) < 0 && errno != EEXIST)
 		r = -errno;
 	if (r >= 0) {

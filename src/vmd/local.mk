@@ -23,6 +23,7 @@ libvmd_a_SOURCES = \
 	%reldir%/host.c %reldir%/host.h \
 	%reldir%/image.c %reldir%/image.h \
 	%reldir%/kvm_probe.c %reldir%/kvm_probe.h \
+	%reldir%/libvirt_state.c %reldir%/libvirt_state.h \
 	%reldir%/machine.c %reldir%/machine.h \
 	%reldir%/machine_create.c \
 	%reldir%/machine_end.c \

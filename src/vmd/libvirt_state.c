@@ -1,0 +1,122 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "vmd/child.h"
+#include "vmd/libvirt_state.h"
+#include "vmd/vmd_proto.h"
+
+#define STATE_DIRECTORY "run/qemu"
+
+/* Where libvirt makes a directory per domain, with "ID-NAME" in its name */
+static const char *const runtime_directories[] = {
+	"lib/qemu", "lib/qemu/channel/target", "lib/qemu/ram",
+};
+
+enum {
+	/* How much of a domain's name is in the name of its directory */
+	SHORT_NAME_MAX = 20,
+	PID_FILE_MAX = 32,
+	PATH_SIZE = NAME_MAX + 64,
+};
+
+/* The pid in NAME.pid, or 0. */
+static pid_t read_pid(int dirfd, const char *name)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(PID_FILE_MAX);
+	char path[PATH_SIZE];
+
+	(void)snprintf(path, sizeof(path), "%s.pid", name);
+	if (fs_read_file(dirfd, path, &text) < 0)
+		return 0;
+	return (pid_t)strtol(buf_str(&text), NULL, 10);
+}
+
+/* libvirt starts QEMU with "-name guest=NAME,…". */
+static bool is_alive(int dirfd, const char *name)
+{
+	char argument[PATH_SIZE];
+	pid_t pid = read_pid(dirfd, name);
+
+	(void)snprintf(argument, sizeof(argument), "guest=%s,", name);
+	return pid > 0 && child_has_argument_like(pid, argument);
+}
+
+static void remove_state(int dirfd, const char *name)
+{
+	static const char *const suffixes[] = { "xml", "xml.new", "pid" };
+	char path[PATH_SIZE];
+	size_t i;
+
+	/* What is not there need not be removed, and what cannot be removed
+	 * is as it was before. */
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		(void)snprintf(path, sizeof(path), "%s.%s", name, suffixes[i]);
+		(void)unlinkat(dirfd, path, 0);
+	}
+}
+
+/* Calls a function for each entry of a directory that begins in a way. */
+static int for_each(int root_fd, const char *path, const char *prefix,
+		    void (*fn)(int dirfd, const char *entry, void *userdata),
+		    void *userdata)
+{
+	_cleanup_(closedirp) DIR *dir = NULL;
+	struct dirent *entry;
+	int fd;
+
+	fd = openat(root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close_fd(&fd);
+		return -ENOMEM;
+	}
+	while ((entry = readdir(dir)))
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+			fn(dirfd(dir), entry->d_name, userdata);
+	return 0;
+}
+
+static void remove_directory(int dirfd, const char *entry, void *userdata)
+{
+	/* The name is cut. Nothing else has so much of it in common. */
+	if (strstr(entry, userdata))
+		(void)fs_remove_tree(dirfd, entry);
+}
+
+static void look_at(int dirfd, const char *entry, void *userdata)
+{
+	const int *root_fd = userdata;
+	char name[VMD_ID_MAX];
+	size_t length = strcspn(entry, "."), i;
+
+	if (length >= sizeof(name))
+		return;
+	memcpy(name, entry, length);
+	name[length] = '\0';
+	if (is_alive(dirfd, name))
+		return;
+	remove_state(dirfd, name);
+	name[length < SHORT_NAME_MAX ? length : SHORT_NAME_MAX] = '\0';
+	for (i = 0; i < sizeof(runtime_directories) /
+			    sizeof(runtime_directories[0]); i++)
+		(void)for_each(*root_fd, runtime_directories[i], "",
+			       remove_directory, name);
+}
+
+int libvirt_state_prune(int root_fd)
+{
+	/* All domains of this driver are ours, and are named so. */
+	return for_each(root_fd, STATE_DIRECTORY, "vm_", look_at, &root_fd);
+}
