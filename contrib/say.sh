@@ -120,8 +120,8 @@ stage_try()
 	took=$(($(say_clock) - start))
 	say_titles+=("$title")
 	say_seconds+=("$took")
-	[ "$status" -eq 0 ] || result=failed
-	printf '%-42s %6s s  %s\n' "$title" "$(say_tenths "$took")" \
+	[ "$status" -eq 0 ] || result='  failed'
+	printf '%-42s %6s s%s\n' "$title" "$(say_tenths "$took")" \
 		"$result" >&2
 	return "$status"
 }
