@@ -80,7 +80,8 @@ static enum vmd_reason judge(const struct record *record,
 {
 	if (record->hidden)
 		return VMD_REASON_ABANDONED;
-	if (qemu_fd < 0)
+	/* A zombie that init has not reaped yet can be held, too. */
+	if (qemu_fd < 0 || !child_is_alive(qemu_fd))
 		return record->qemu_pid ? VMD_REASON_CRASHED :
 					  VMD_REASON_ABANDONED;
 	if (!domain)

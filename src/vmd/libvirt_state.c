@@ -23,8 +23,6 @@ static const char *const runtime_directories[] = {
 };
 
 enum {
-	/* How much of a domain's name is in the name of its directory */
-	SHORT_NAME_MAX = 20,
 	PID_FILE_MAX = 32,
 	PATH_SIZE = NAME_MAX + 64,
 };
@@ -88,19 +86,12 @@ static int for_each(int root_fd, const char *path, const char *prefix,
 	return 0;
 }
 
-static void remove_directory(int dirfd, const char *entry, void *userdata)
-{
-	/* The name is cut. Nothing else has so much of it in common. */
-	if (strstr(entry, userdata))
-		(void)fs_remove_tree(dirfd, entry);
-}
-
 static void look_at(int dirfd, const char *entry, void *userdata)
 {
-	const int *root_fd = userdata;
 	char name[VMD_ID_MAX];
-	size_t length = strcspn(entry, "."), i;
+	size_t length = strcspn(entry, ".");
 
+	(void)userdata;
 	if (length >= sizeof(name))
 		return;
 	memcpy(name, entry, length);
@@ -108,15 +99,42 @@ static void look_at(int dirfd, const char *entry, void *userdata)
 	if (is_alive(dirfd, name))
 		return;
 	remove_state(dirfd, name);
-	name[length < SHORT_NAME_MAX ? length : SHORT_NAME_MAX] = '\0';
-	for (i = 0; i < sizeof(runtime_directories) /
-			    sizeof(runtime_directories[0]); i++)
-		(void)for_each(*root_fd, runtime_directories[i], "",
-			       remove_directory, name);
+}
+
+static void note(int dirfd, const char *entry, void *userdata)
+{
+	bool *found = userdata;
+
+	(void)dirfd;
+	(void)entry;
+	*found = true;
+}
+
+/* A domain's directory is as old as its state; what has none left goes. */
+static void look_at_directory(int dirfd, const char *entry, void *userdata)
+{
+	const char *name = strstr(entry, "-vm_");
+	const int *root_fd = userdata;
+	bool found = false;
+
+	/* The name is cut, so it is looked for as a beginning. */
+	if (!name ||
+	    for_each(*root_fd, STATE_DIRECTORY, name + 1, note, &found) < 0 ||
+	    found)
+		return;
+	(void)fs_remove_tree(dirfd, entry);
 }
 
 int libvirt_state_prune(int root_fd)
 {
+	size_t i;
+	int r;
+
 	/* All domains of this driver are ours, and are named so. */
-	return for_each(root_fd, STATE_DIRECTORY, "vm_", look_at, &root_fd);
+	r = for_each(root_fd, STATE_DIRECTORY, "vm_", look_at, NULL);
+	for (i = 0; i < sizeof(runtime_directories) /
+			    sizeof(runtime_directories[0]) && r >= 0; i++)
+		r = for_each(root_fd, runtime_directories[i], "",
+			     look_at_directory, &root_fd);
+	return r;
 }

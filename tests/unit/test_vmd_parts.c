@@ -11,6 +11,7 @@
 #include "base/fs.h"
 #include "vmd/child.h"
 #include "vmd/console.h"
+#include "vmd/libvirt_state.h"
 #include "vmd/machine_state.h"
 #include "vmd/record.h"
 #include "vmd/scratch.h"
@@ -197,6 +198,38 @@ static void a_program_is_run_to_its_end(void **state)
 	close_fd(&null);
 }
 
+static void libvirt_forgets_the_dead_and_nothing_else(void **state)
+{
+	static const char *const directories[] = {
+		"run", "run/qemu", "lib", "lib/qemu", "lib/qemu/ram",
+		"lib/qemu/domain-1-vm_dead", "lib/qemu/ram/1-vm_dead",
+		"lib/qemu/save",
+	};
+	struct directory *d = *state;
+	size_t i;
+
+	/* A driver that was never opened has nothing to forget. */
+	assert_int_equal(libvirt_state_prune(d->fd), 0);
+	for (i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
+		assert_int_equal(mkdirat(d->fd, directories[i], 0700), 0);
+	assert_int_equal(fs_write_file_atomic(d->fd, "run/qemu/vm_dead.xml",
+					      "x", 1, 0600), 0);
+	/* Somebody has the pid, but is no QEMU of that name. */
+	assert_int_equal(fs_write_file_atomic(d->fd, "run/qemu/vm_dead.pid",
+					      "1", 1, 0600), 0);
+	assert_int_equal(fs_write_file_atomic(d->fd, "run/qemu/driver.pid",
+					      "1", 1, 0600), 0);
+	assert_int_equal(libvirt_state_prune(d->fd), 0);
+	assert_int_equal(faccessat(d->fd, "run/qemu/vm_dead.xml", F_OK, 0), -1);
+	assert_int_equal(faccessat(d->fd, "run/qemu/vm_dead.pid", F_OK, 0), -1);
+	assert_int_equal(faccessat(d->fd, "lib/qemu/domain-1-vm_dead", F_OK,
+				   0), -1);
+	assert_int_equal(faccessat(d->fd, "lib/qemu/ram/1-vm_dead", F_OK, 0),
+			 -1);
+	assert_int_equal(faccessat(d->fd, "lib/qemu/save", F_OK, 0), 0);
+	assert_int_equal(faccessat(d->fd, "run/qemu/driver.pid", F_OK, 0), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -208,6 +241,7 @@ int main(void)
 		TEST(a_scratch_disk_is_sparse_private_and_ends_with_the_nonce),
 		TEST(a_child_is_known_by_pid_and_start_time),
 		TEST(a_program_is_run_to_its_end),
+		TEST(libvirt_forgets_the_dead_and_nothing_else),
 	};
 
 	return RUN_TESTS(tests);
