@@ -51,7 +51,14 @@ class Placeholder(types.ModuleType):
         return getattr(importlib.import_module(self.__name__), name)
 
 
-PLACEHOLDERS = ("sqlite3", "stack_data")
+# None of them is imported by "from … import", which would keep the stand-in.
+PLACEHOLDERS = (
+    "asyncio",
+    "asyncio.exceptions",
+    "pydoc",
+    "sqlite3",
+    "stack_data",
+)
 # IPython does without it; user code may still import it.
 ABSENT = ("jedi",)
 
