@@ -23,8 +23,9 @@ static void write_vm(const struct vm *vm, struct json_writer *w,
 	json_write_string(w, "container",
 			  vm->container ? vm->container->id : NULL);
 	json_write_uint(w, "cid", vm->cid);
-	json_write_uint(w, "memory_mib", vm->memory_mib ? vm->memory_mib :
-						  pool_memory_mib(vm->pool));
+	json_write_uint(w, "memory_mib",
+			vm->memory_mib ? vm->memory_mib :
+					 pool_memory_mib(vm->pool));
 	json_write_string(w, "accelerator",
 			  vmd_accelerator_name(vm->accelerator));
 	json_write_bool(w, "linked", vm_linked(vm));
@@ -50,7 +51,7 @@ static void write_execs(const struct container *c, struct json_writer *w)
 	json_write_array(w, "executions");
 	if (c->running)
 		write_exec(c->running, w);
-	TAILQ_FOREACH(e, &c->queue, in_list)
+	TAILQ_FOREACH (e, &c->queue, in_list)
 		write_exec(e, w);
 	json_write_close(w);
 }
@@ -75,8 +76,9 @@ static void write_container(const struct container_view *v,
 	json_write_string(w, "tenant", v->tenant);
 	json_write_string(w, "name", v->name);
 	json_write_string(w, "dialect", dialect_name(v->dialect));
-	json_write_string(w, "state", session_state_name(
-					      (enum session_state_view)v->state));
+	json_write_string(
+		w, "state",
+		session_state_name((enum session_state_view)v->state));
 	json_write_string(w, "ended_reason", v->ended_reason);
 	json_write_int(w, "ended_at", v->ended_at);
 	json_write_int(w, "created_at", v->created_at);
@@ -162,8 +164,10 @@ int core_admin_kill(struct core *core, const char *id, core_done_fn done,
 	if (vm && vm->container)
 		c = vm->container;
 	if (!c && !vm)
-		return error_set(err, ERR_NOT_FOUND, "There is no live "
-				 "container or VM '%s'", id);
+		return error_set(err, ERR_NOT_FOUND,
+				 "There is no live "
+				 "container or VM '%s'",
+				 id);
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return error_set_errno(err, -ENOMEM, "Cannot end '%s'", id);
@@ -202,8 +206,10 @@ int core_admin_nmi(struct core *core, const char *id, core_done_fn done,
 	int r;
 
 	if (!vm)
-		return error_set(err, ERR_NOT_FOUND, "There is no live "
-				 "container or VM '%s'", id);
+		return error_set(err, ERR_NOT_FOUND,
+				 "There is no live "
+				 "container or VM '%s'",
+				 id);
 	n = calloc(1, sizeof(*n));
 	if (!n)
 		return error_set_errno(err, -ENOMEM, "Cannot interrupt '%s'",
@@ -213,9 +219,12 @@ int core_admin_nmi(struct core *core, const char *id, core_done_fn done,
 	r = vmd_client_nmi(core->vmd, vm->id, on_nmi, n);
 	if (r < 0) {
 		free(n);
-		return error_set(err, ERR_HYPERVISOR, "Cannot interrupt '%s': "
-				 "the hypervisor process does not take requests "
-				 "now", id);
+		return error_set(
+			err, ERR_HYPERVISOR,
+			"Cannot interrupt '%s': "
+			"the hypervisor process does not take requests "
+			"now",
+			id);
 	}
 	return 0;
 }
@@ -229,7 +238,8 @@ static void write_pool(const struct pool *pool, struct json_writer *w)
 	json_write_string(w, "image", pool->known ? pool->image : "");
 	json_write_string(w, "problem",
 			  !pool->known ? "not known to the hypervisor process" :
-			  pool->vmd.problem[0] ? pool->vmd.problem : NULL);
+			  pool->vmd.problem[0] ? pool->vmd.problem :
+						 NULL);
 	json_write_uint(w, "vcpus", pool->vmd.vcpus);
 	json_write_uint(w, "memory_mib", pool_memory_mib(pool));
 	json_write_uint(w, "disk_bytes", pool->vmd.disk_bytes);
@@ -292,7 +302,8 @@ int core_admin_status(struct core *core, struct buf *ret_json,
 int core_admin_advance_clock(struct core *core, usec_t by, struct error *err)
 {
 	if (!core->set.test_clock)
-		return error_set(err, ERR_FORBIDDEN, "The clock can be moved "
+		return error_set(err, ERR_FORBIDDEN,
+				 "The clock can be moved "
 				 "in development mode with test.clock only");
 	clock_advance(core->clock, by);
 	return 0;

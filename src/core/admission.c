@@ -33,23 +33,26 @@ static uint64_t admission_cost(const struct core *core, uint32_t memory_mib)
 	return (uint64_t)(memory_mib * core->set.memory_commit + 0.5);
 }
 
-int admission_take_vm(struct core *core, struct pool *pool,
-		      uint32_t memory_mib, uint64_t *ret_cost_mib,
-		      struct error *err)
+int admission_take_vm(struct core *core, struct pool *pool, uint32_t memory_mib,
+		      uint64_t *ret_cost_mib, struct error *err)
 {
 	struct admission *a = &core->admission;
 	uint64_t cost = admission_cost(core, memory_mib);
 	int r;
 
 	if (cost > a->budget_mib) {
-		r = error_set(err, ERR_CAPACITY, "This host cannot give a "
-			      "container %u MiB of memory", memory_mib);
+		r = error_set(err, ERR_CAPACITY,
+			      "This host cannot give a "
+			      "container %u MiB of memory",
+			      memory_mib);
 	} else if (pool->vm_count >= pool->max) {
-		r = error_set(err, ERR_CAPACITY, "All %llu containers of pool "
+		r = error_set(err, ERR_CAPACITY,
+			      "All %llu containers of pool "
 			      "'%s' are in use",
 			      (unsigned long long)pool->max, pool->name);
 	} else if (cost > a->budget_mib - a->taken_mib) {
-		r = error_set(err, ERR_CAPACITY, "The host has no memory left "
+		r = error_set(err, ERR_CAPACITY,
+			      "The host has no memory left "
 			      "for another container: %llu of %llu MiB are in "
 			      "use, %llu more are needed",
 			      (unsigned long long)a->taken_mib,
@@ -103,7 +106,8 @@ int admission_take_session(struct core *core, struct tenant *tenant,
 	int r;
 
 	if (max > 0 && tenant->sessions >= max) {
-		r = error_set(err, ERR_LIMIT, "All %llu containers that may "
+		r = error_set(err, ERR_LIMIT,
+			      "All %llu containers that may "
 			      "run at a time are in use",
 			      (unsigned long long)max);
 		error_set_reason(err, "quota");

@@ -26,8 +26,8 @@ struct tenant {
 };
 
 struct admission {
-	uint64_t budget_mib;		/* memory of the host */
-	uint64_t taken_mib;		/* by VMs, already weighted */
+	uint64_t budget_mib; /* memory of the host */
+	uint64_t taken_mib;  /* by VMs, already weighted */
 };
 
 /** admission_init() - Find out what the host has */
@@ -37,16 +37,14 @@ void admission_init(struct core *core);
  * admission_take_vm() - Take room for one VM of a pool
  * @ret_cost_mib:	What it costs; to be given back
  */
-int admission_take_vm(struct core *core, struct pool *pool,
-		      uint32_t memory_mib, uint64_t *ret_cost_mib,
-		      struct error *err);
+int admission_take_vm(struct core *core, struct pool *pool, uint32_t memory_mib,
+		      uint64_t *ret_cost_mib, struct error *err);
 
 /** admission_restore_vm() - Count a VM that exists already */
 uint64_t admission_restore_vm(struct core *core, struct pool *pool,
 			      uint32_t memory_mib);
 
-void admission_give_vm(struct core *core, struct pool *pool,
-		       uint64_t cost_mib);
+void admission_give_vm(struct core *core, struct pool *pool, uint64_t cost_mib);
 
 /** tenant_get() - What is known of a tenant that exists; NULL: no memory */
 struct tenant *tenant_get(struct core *core, const char *id);

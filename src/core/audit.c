@@ -16,14 +16,15 @@
 
 #define AUDIT_JSON_MAX (16u * 1024 * 1024)
 
-#define PARTS_ALWAYS (VMD_PART_DOMAIN | VMD_PART_PROCESS | \
-		      VMD_PART_DIRECTORY | VMD_PART_DISK)
+#define PARTS_ALWAYS                                               \
+	(VMD_PART_DOMAIN | VMD_PART_PROCESS | VMD_PART_DIRECTORY | \
+	 VMD_PART_DISK)
 
 struct audit {
 	struct core *core;
 	struct buf json;
 	struct json_writer w;
-	struct map seen;		/* VMs that vmd told of */
+	struct map seen; /* VMs that vmd told of */
 	unsigned checked_vms;
 	unsigned checked_rows;
 	json_fn done;
@@ -54,10 +55,12 @@ static void check_parts(struct audit *a, const struct vmd_vm *item)
 	if (item->vsock == VMD_VSOCK_USER)
 		parts |= VMD_PART_BACKEND;
 	if (item->state == VMD_STATE_GONE && item->parts)
-		differ(a, "parts", item->vm_id, "it is gone, and parts of it "
+		differ(a, "parts", item->vm_id,
+		       "it is gone, and parts of it "
 		       "are still there");
 	if (item->state == VMD_STATE_RUNNING && (item->parts & parts) != parts)
-		differ(a, "parts", item->vm_id, "it runs, and parts of it are "
+		differ(a, "parts", item->vm_id,
+		       "it runs, and parts of it are "
 		       "missing");
 }
 
@@ -83,7 +86,8 @@ static void on_item(const struct vmd_vm *item, void *userdata)
 		return;
 	if (!map_get(&a->core->vms, item->vm_id) &&
 	    item->state != VMD_STATE_STOPPING)
-		differ(a, "vm", item->vm_id, "it runs, and the ledger does "
+		differ(a, "vm", item->vm_id,
+		       "it runs, and the ledger does "
 		       "not have it");
 	map_each(&a->seen, check_cid, pair);
 	s = calloc(1, sizeof(*s));
@@ -101,7 +105,8 @@ static void check_vm(void *object, void *userdata)
 	struct audit *a = userdata;
 
 	if (vm->expected && !map_get(&a->seen, vm->id))
-		differ(a, "vm", vm->id, "the ledger has it, and it does not "
+		differ(a, "vm", vm->id,
+		       "the ledger has it, and it does not "
 		       "run");
 }
 
@@ -111,7 +116,8 @@ static void on_row(void *userdata, const struct store_vm *row)
 
 	a->checked_rows++;
 	if (!map_get(&a->core->vms, row->id))
-		differ(a, "ledger", row->id, "its line is left, and the VM "
+		differ(a, "ledger", row->id,
+		       "its line is left, and the VM "
 		       "is not");
 }
 
@@ -120,7 +126,8 @@ static void on_container_row(void *userdata, const struct store_container *row)
 	struct audit *a = userdata;
 
 	if (!map_get(&a->core->containers, row->id))
-		differ(a, "container", row->id, "its row says that it lives, "
+		differ(a, "container", row->id,
+		       "its row says that it lives, "
 		       "and nobody has it");
 }
 

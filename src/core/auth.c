@@ -22,12 +22,12 @@ static const struct {
 	enum core_scope scope;
 	const char *name;
 } scopes[] = {
-	{ CORE_SCOPE_FILES,	 "files" },
+	{ CORE_SCOPE_FILES, "files" },
 	{ CORE_SCOPE_CONTAINERS, "containers" },
-	{ CORE_SCOPE_RESPONSES,	 "responses" },
-	{ CORE_SCOPE_TOOLBOXES,	 "toolboxes" },
-	{ CORE_SCOPE_SESSIONS,	 "sessions" },
-	{ CORE_SCOPE_METRICS,	 "metrics" },
+	{ CORE_SCOPE_RESPONSES, "responses" },
+	{ CORE_SCOPE_TOOLBOXES, "toolboxes" },
+	{ CORE_SCOPE_SESSIONS, "sessions" },
+	{ CORE_SCOPE_METRICS, "metrics" },
 };
 
 static int refuse_key(struct error *err)
@@ -53,8 +53,9 @@ int core_authenticate(struct core *core, const char *key, size_t key_len,
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot check a key");
 	r = store_key_find(core->store, hash, &row);
-	if (r == -ENOENT || (r >= 0 && (row.revoked_usec ||
-			     (row.expires_usec && row.expires_usec <= now))))
+	if (r == -ENOENT ||
+	    (r >= 0 && (row.revoked_usec ||
+			(row.expires_usec && row.expires_usec <= now))))
 		return refuse_key(err);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot check a key");
@@ -159,9 +160,9 @@ static int key_draw(struct core *core, const struct key_spec *spec,
 	row->scopes = spec->scopes ? spec->scopes : CORE_SCOPE_ALL;
 	row->created_usec = clock_wall(core->clock);
 	if (spec->expires_after_sec > 0)
-		row->expires_usec = row->created_usec +
-				    (usec_t)spec->expires_after_sec *
-				    USEC_PER_SEC;
+		row->expires_usec =
+			row->created_usec +
+			(usec_t)spec->expires_after_sec * USEC_PER_SEC;
 	return 0;
 }
 

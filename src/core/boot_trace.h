@@ -32,7 +32,7 @@ struct boot_trace {
 	usec_t disk_usec;
 	usec_t backend_usec;
 	usec_t libvirt_usec;
-	uint64_t stage_usec[WIRE_STAGE_COUNT];	/* since the guest's kernel */
+	uint64_t stage_usec[WIRE_STAGE_COUNT]; /* since the guest's kernel */
 };
 
 /** boot_trace_created() - Take over what vmd measured */

@@ -49,8 +49,8 @@ static void fill_view(const struct store_cfile *row, struct cfile_view *ret)
 
 static struct container *create_container(const struct cfile_create *cc)
 {
-	struct container *c = map_get(&cc->core->containers,
-				      cc->row.container_id);
+	struct container *c =
+		map_get(&cc->core->containers, cc->row.container_id);
 
 	return c && !session_state_expired(c->state) ? c : NULL;
 }
@@ -139,18 +139,21 @@ static void on_put(void *userdata, struct xfer_end *end)
 		error_set(&err, ERR_TOO_LARGE,
 			  "The container's disk has no room for the file");
 	} else if (end->result == XFER_FILE) {
-		error_set(&err, ERR_CONFLICT, "The file cannot be written in "
+		error_set(&err, ERR_CONFLICT,
+			  "The file cannot be written in "
 			  "the container: %s",
 			  wire_file_status_name(end->file_status));
 	} else {
-		error_set(&err, ERR_GUEST, "The file could not be placed in "
+		error_set(&err, ERR_GUEST,
+			  "The file could not be placed in "
 			  "the container");
 	}
 	create_end(cc, &err);
 	if (end->result == XFER_BROKEN || end->result == XFER_STALLED)
-		vm_fail(c->vm, end->result == XFER_BROKEN ?
-				       END_GUEST_PROTOCOL_ERROR :
-				       END_GUEST_UNRESPONSIVE, end->err);
+		vm_fail(c->vm,
+			end->result == XFER_BROKEN ? END_GUEST_PROTOCOL_ERROR :
+						     END_GUEST_UNRESPONSIVE,
+			end->err);
 }
 
 static int create_put(struct cfile_create *cc, struct container *c)
@@ -199,7 +202,8 @@ static void create_place(struct cfile_create *cc, const char *media_type)
 			return;
 	}
 	if (r == -ENOTCONN)
-		error_set(&err, ERR_HYPERVISOR, "The container cannot be "
+		error_set(&err, ERR_HYPERVISOR,
+			  "The container cannot be "
 			  "reached now, try again");
 	else
 		error_set_errno(&err, r, "Cannot place a file");
@@ -218,8 +222,8 @@ static void on_uploaded(void *userdata, const struct blob_info *info,
 	}
 	cc->row.bytes = info->bytes;
 	memcpy(cc->row.sha256, info->sha256, sizeof(cc->row.sha256));
-	if (upload_check_quota(cc->core, cc->row.tenant, info->bytes,
-			       &failed) < 0)
+	if (upload_check_quota(cc->core, cc->row.tenant, info->bytes, &failed) <
+	    0)
 		create_end(cc, &failed);
 	else
 		create_place(cc, info->media_type);
@@ -258,8 +262,8 @@ static int create_new(struct container *c, const char *name, cfile_fn done,
 
 int core_cfile_create(struct core *core, const struct principal *who,
 		      const char *container, const char *name,
-		      struct core_upload *upload, cfile_fn done,
-		      void *userdata, struct error *err)
+		      struct core_upload *upload, cfile_fn done, void *userdata,
+		      struct error *err)
 {
 	struct cfile_create *cc;
 	struct container *c;
@@ -344,8 +348,10 @@ static int cfile_find(struct core *core, const struct principal *who,
 		r = store_cfile_get(core->store, who->tenant, container, id,
 				    ret);
 	if (r == -ENOENT)
-		return error_set(err, ERR_NOT_FOUND, "Container file with id "
-				 "'%s' not found.", id);
+		return error_set(err, ERR_NOT_FOUND,
+				 "Container file with id "
+				 "'%s' not found.",
+				 id);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot read a file");
 	touch(core, container);
@@ -394,8 +400,7 @@ static void on_row(void *userdata, const struct store_cfile *row)
 
 int core_cfile_list(struct core *core, const struct principal *who,
 		    const char *container, const struct core_page *page,
-		    void (*each)(void *userdata,
-				 const struct cfile_view *file),
+		    void (*each)(void *userdata, const struct cfile_view *file),
 		    void *userdata, bool *ret_more, struct error *err)
 {
 	struct cfile_each list = { each, userdata };
@@ -409,8 +414,8 @@ int core_cfile_list(struct core *core, const struct principal *who,
 	r = container_check(core, who, container, err);
 	if (r < 0)
 		return r;
-	r = store_cfile_list(core->store, who->tenant, container, &rows,
-			     on_row, &list, ret_more);
+	r = store_cfile_list(core->store, who->tenant, container, &rows, on_row,
+			     &list, ret_more);
 	if (r >= 0)
 		touch(core, container);
 	return core_list_failed(r, page, err);
@@ -434,8 +439,8 @@ static void delete_in_guest(struct core *core, const struct store_cfile *row)
 }
 
 int core_cfile_delete(struct core *core, const struct principal *who,
-		      const char *container, const char *id,
-		      core_done_fn done, void *userdata, struct error *err)
+		      const char *container, const char *id, core_done_fn done,
+		      void *userdata, struct error *err)
 {
 	struct store_cfile *row = &core->row_cfile;
 	struct store_batch *batch;

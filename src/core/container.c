@@ -31,10 +31,10 @@
  */
 
 /* The events that operators script on; in the manual by these ids. */
-static const sd_id128_t message_session_opened =
-	SD_ID128_MAKE(7c,1d,0f,5a,35,5e,4b,7e,9a,5c,8e,1b,62,4f,0a,11);
-static const sd_id128_t message_session_closed =
-	SD_ID128_MAKE(7c,1d,0f,5a,35,5e,4b,7e,9a,5c,8e,1b,62,4f,0a,12);
+static const sd_id128_t message_session_opened = SD_ID128_MAKE(
+	7c, 1d, 0f, 5a, 35, 5e, 4b, 7e, 9a, 5c, 8e, 1b, 62, 4f, 0a, 11);
+static const sd_id128_t message_session_closed = SD_ID128_MAKE(
+	7c, 1d, 0f, 5a, 35, 5e, 4b, 7e, 9a, 5c, 8e, 1b, 62, 4f, 0a, 12);
 
 /* The only place that writes c->state. */
 static void session_enter(struct container *c, enum session_state_view to)
@@ -175,8 +175,8 @@ int container_restore(struct core *core, const struct store_container *row,
 {
 	_cleanup_(container_freep) struct container *c = NULL;
 	struct pool *pool = pool_find(core, row->pool);
-	usec_t idle_for = usec_sub(clock_wall(core->clock),
-				   row->last_active_usec);
+	usec_t idle_for =
+		usec_sub(clock_wall(core->clock), row->last_active_usec);
 	int r;
 
 	r = container_alloc(core, &c);

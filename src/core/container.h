@@ -25,7 +25,7 @@ struct pull;
 struct vm;
 
 /* The files of a session that ends are fetched for at most this long. */
-#define CONTAINER_HARVEST_USEC	(10 * USEC_PER_SEC)
+#define CONTAINER_HARVEST_USEC (10 * USEC_PER_SEC)
 
 /**
  * struct staged - A file that must be in the guest before any execution
@@ -34,7 +34,7 @@ struct vm;
 struct staged {
 	TAILQ_ENTRY(staged) next;
 	char cfile_id[ID_SIZE];
-	char path[WIRE_PATH_MAX + 1];	/* below /mnt/data */
+	char path[WIRE_PATH_MAX + 1]; /* below /mnt/data */
 	uint8_t sha256[HASH_SIZE];
 	uint64_t bytes;
 };
@@ -56,27 +56,27 @@ struct container {
 	enum memory_tier memory;
 	struct pool *pool;
 	char image[STORE_IMAGE_SIZE];
-	usec_t created_usec;		/* wall */
+	usec_t created_usec; /* wall */
 
-	enum session_state_view state;	/* session_enter() writes it */
+	enum session_state_view state; /* session_enter() writes it */
 	enum end_reason reason;
-	usec_t ended_usec;		/* wall */
-	bool erased;			/* deleted: nobody but the operator sees it */
+	usec_t ended_usec; /* wall */
+	bool erased;       /* deleted: nobody but the operator sees it */
 	struct vm *vm;
 	unsigned kernel_epoch;
 
 	/* reaper.c */
 	usec_t idle_usec;
-	usec_t active_boot;		/* last activity */
+	usec_t active_boot; /* last activity */
 	usec_t active_wall;
-	unsigned uploads;		/* on their way: the idle clock stands */
+	unsigned uploads; /* on their way: the idle clock stands */
 	struct timer *limit;
 
 	/* container_exec.c */
 	struct exec_list queue;
 	unsigned queued;
 	struct exec *running;
-	struct exec_list unreleased;	/* over here, kept by the guest */
+	struct exec_list unreleased; /* over here, kept by the guest */
 	unsigned unreleased_count;
 	uint32_t next_number;
 
@@ -151,8 +151,7 @@ int container_find(struct core *core, const struct principal *who,
 int container_check(struct core *core, const struct principal *who,
 		    const char *id, struct error *err);
 
-void container_fill_view(const struct container *c,
-			 struct container_view *ret);
+void container_fill_view(const struct container *c, struct container_view *ret);
 
 /** container_view_of_row() - The same of one that ended */
 void container_view_of_row(const struct store_container *row,

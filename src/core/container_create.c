@@ -23,8 +23,8 @@ struct create {
 	struct core *core;
 	struct container *container;
 	struct principal who;
-	char earlier[ID_SIZE];		/* what the same key gave before */
-	char *key;			/* Idempotency-Key, or NULL */
+	char earlier[ID_SIZE]; /* what the same key gave before */
+	char *key;             /* Idempotency-Key, or NULL */
 	uint8_t body_sha256[HASH_SIZE];
 	container_fn done;
 	void *userdata;
@@ -58,14 +58,20 @@ static int find_pool(struct core *core, const struct container_spec *spec,
 		return r;
 	}
 	if (!vmd_client_hello(core->vmd))
-		r = error_set(err, ERR_HYPERVISOR, "No container can be "
-			      "started now: the hypervisor process is not there");
+		r = error_set(
+			err, ERR_HYPERVISOR,
+			"No container can be "
+			"started now: the hypervisor process is not there");
 	else if (!pool->known)
-		r = error_set(err, ERR_HYPERVISOR, "Pool '%s' is not known to "
-			      "the hypervisor process", name);
+		r = error_set(err, ERR_HYPERVISOR,
+			      "Pool '%s' is not known to "
+			      "the hypervisor process",
+			      name);
 	else if (pool->vmd.problem[0])
-		r = error_set(err, ERR_CAPACITY, "Pool '%s' cannot start "
-			      "containers: %s", name, pool->vmd.problem);
+		r = error_set(err, ERR_CAPACITY,
+			      "Pool '%s' cannot start "
+			      "containers: %s",
+			      name, pool->vmd.problem);
 	else
 		r = 0;
 	if (r < 0)
@@ -81,9 +87,10 @@ static int check_minutes(const struct container_spec *spec, struct error *err)
 	if (spec->dialect != DIALECT_OPENAI ||
 	    spec->idle_minutes <= CORE_MINUTES_DEFAULT)
 		return 0;
-	r = error_set(err, ERR_BAD_REQUEST, "'expires_after.minutes' is %u, at "
-		      "most %u is allowed", spec->idle_minutes,
-		      CORE_MINUTES_DEFAULT);
+	r = error_set(err, ERR_BAD_REQUEST,
+		      "'expires_after.minutes' is %u, at "
+		      "most %u is allowed",
+		      spec->idle_minutes, CORE_MINUTES_DEFAULT);
 	error_set_param(err, "expires_after.minutes");
 	error_set_reason(err, "integer_above_max_value");
 	return r;
@@ -95,7 +102,7 @@ static bool staged_has(const struct container *c, const char *path)
 {
 	const struct staged *s;
 
-	TAILQ_FOREACH(s, &c->staged, next)
+	TAILQ_FOREACH (s, &c->staged, next)
 		if (strcmp(s->path, path) == 0)
 			return true;
 	return false;
@@ -200,7 +207,8 @@ static int create_earlier(struct create *cr, struct error *err)
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot look up the key");
 	if (memcmp(row.body_sha256, cr->body_sha256, HASH_SIZE))
-		return error_set(err, ERR_UNPROCESSABLE, "Idempotency-Key was "
+		return error_set(err, ERR_UNPROCESSABLE,
+				 "Idempotency-Key was "
 				 "used with another request");
 	strcpy(cr->earlier, row.answer);
 	return 1;
@@ -364,7 +372,7 @@ int core_container_create(struct core *core, const struct principal *who,
 		return r;
 	r = create_start(cr, spec, c, err);
 	if (r >= 0)
-		(void)take_ptr(cr);	/* its commit owns it */
+		(void)take_ptr(cr); /* its commit owns it */
 	return r;
 }
 

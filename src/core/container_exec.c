@@ -114,7 +114,7 @@ static struct exec *find_number(struct container *c, uint32_t number)
 
 	if (c->running && c->running->number == number)
 		return c->running;
-	TAILQ_FOREACH(e, &c->unreleased, in_list)
+	TAILQ_FOREACH (e, &c->unreleased, in_list)
 		if (e->number == number)
 			return e;
 	return NULL;
@@ -129,7 +129,8 @@ int container_exec_frame(struct container *c, const struct frame *f,
 	if (session_state_expired(c->state))
 		return 0;
 	if (!e || e->number != f->call || e->state != EXEC_STATE_RUNNING)
-		return error_set(err, ERR_GUEST, "the guest spoke of an "
+		return error_set(err, ERR_GUEST,
+				 "the guest spoke of an "
 				 "execution that does not run");
 	return exec_frame(e, f, err);
 }
@@ -214,7 +215,7 @@ static int greeted_exec(struct container *c,
 	if (known->call >= c->next_number)
 		c->next_number = known->call + 1;
 	if (!e)
-		TAILQ_FOREACH(e, &c->queue, in_list)
+		TAILQ_FOREACH (e, &c->queue, in_list)
 			if (e->restored && e->number == known->call)
 				break;
 	if (e && e->state == EXEC_STATE_QUEUED)
@@ -245,7 +246,8 @@ static void resend_running(struct container *c)
 	struct exec *e = c->running;
 
 	if (!e->code) {
-		log_warning(&e->scope, 0, "The guest does not know the "
+		log_warning(&e->scope, 0,
+			    "The guest does not know the "
 			    "execution, and its source is gone");
 		exec_lose(e, END_HOST_RESTART);
 		return;

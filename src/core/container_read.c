@@ -14,8 +14,8 @@
 
 static int not_found(const char *id, struct error *err)
 {
-	return error_set(err, ERR_NOT_FOUND, "Container with id '%s' not found.",
-			 id);
+	return error_set(err, ERR_NOT_FOUND,
+			 "Container with id '%s' not found.", id);
 }
 
 static int expired(const char *id, enum end_reason reason, usec_t ended_usec,
@@ -29,7 +29,8 @@ static int expired(const char *id, enum end_reason reason, usec_t ended_usec,
 	if (ended_usec && gmtime_r(&sec, &tm))
 		(void)strftime(when, sizeof(when), "at %Y-%m-%dT%H:%M:%SZ",
 			       &tm);
-	r = error_set(err, ERR_NOT_FOUND, "Container '%s' expired %s: %s (%s). "
+	r = error_set(err, ERR_NOT_FOUND,
+		      "Container '%s' expired %s: %s (%s). "
 		      "Create a new one; its files can still be downloaded",
 		      id, when, end_reason_sentence(reason),
 		      end_reason_name(reason));
@@ -84,8 +85,8 @@ int container_find(struct core *core, const struct principal *who,
 	r = find_row(core, who, id, row, err);
 	if (r < 0)
 		return r;
-	return expired(id, end_reason_parse(row->ended_reason),
-		       row->ended_usec, err);
+	return expired(id, end_reason_parse(row->ended_reason), row->ended_usec,
+		       err);
 }
 
 int container_check(struct core *core, const struct principal *who,
@@ -201,7 +202,7 @@ int core_container_get(struct core *core, const struct principal *who,
 /** struct list_each - Rows of the store on their way to whoever asked */
 struct list_each {
 	struct core *core;
-	bool all;		/* what is deleted or ended, too */
+	bool all; /* what is deleted or ended, too */
 	void (*each)(void *userdata, const struct container_view *container);
 	void *userdata;
 };

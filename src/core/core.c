@@ -49,8 +49,10 @@ int core_list_failed(int r, const struct core_page *page, struct error *err)
 		return 0;
 	if (r != -ENOENT)
 		return error_set_errno(err, r, "Cannot read the database");
-	r = error_set(err, ERR_BAD_REQUEST, "'after' names '%s', which is not "
-		      "in this list", page->after);
+	r = error_set(err, ERR_BAD_REQUEST,
+		      "'after' names '%s', which is not "
+		      "in this list",
+		      page->after);
 	error_set_param(err, "after");
 	error_set_reason(err, "invalid_value");
 	return r;
@@ -139,10 +141,10 @@ static void on_sweep(struct timer *t, void *userdata)
 	const struct store_sweep_spec spec = {
 		.now_usec = now,
 		.cfiles_before_usec = sweep_before(now, core->set.retention),
-		.executions_before_usec = sweep_before(now,
-						       CORE_EXECUTIONS_KEPT),
-		.containers_before_usec = sweep_before(now,
-						       CORE_CONTAINERS_KEPT),
+		.executions_before_usec =
+			sweep_before(now, CORE_EXECUTIONS_KEPT),
+		.containers_before_usec =
+			sweep_before(now, CORE_CONTAINERS_KEPT),
 	};
 
 	timer_set_after(t, CORE_SWEEP_USEC);
@@ -227,8 +229,8 @@ int core_new(const struct core_config *config, struct core **ret,
 	return 0;
 }
 
-int core_start(struct core *core, void (*ready)(void *userdata),
-	       void *userdata, struct error *err)
+int core_start(struct core *core, void (*ready)(void *userdata), void *userdata,
+	       struct error *err)
 {
 	struct store_batch *batch = store_batch_new(core->store);
 	int r;
@@ -274,8 +276,10 @@ static void on_stop_deadline(struct timer *t, void *userdata)
 	struct core *core = userdata;
 
 	(void)t;
-	log_warning(NULL, 0, "%zu VMs are still there, leaving them to the "
-		    "next start", core->vms.count);
+	log_warning(NULL, 0,
+		    "%zu VMs are still there, leaving them to the "
+		    "next start",
+		    core->vms.count);
 	core_stop_over(core);
 }
 

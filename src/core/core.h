@@ -43,15 +43,15 @@ struct vmd_client;
 struct vmd_gone;
 struct vmd_hello;
 
-#define CORE_NAME_MAX		256	/* container names, bytes */
-#define CORE_PATH_MAX		4096	/* path below /mnt/data, bytes */
-#define CORE_FILENAME_MAX	255	/* one path component, bytes */
-#define CORE_TENANT_MAX		64
-#define CORE_FILE_IDS_MAX	50	/* file_ids of one create */
-#define CORE_CODE_MAX		(512 * 1024)
-#define CORE_STDIN_MAX		(4 * 1024 * 1024)
-#define CORE_PAGE_MAX		100	/* containers and container files */
-#define CORE_FILES_PAGE_MAX	10000	/* files */
+#define CORE_NAME_MAX 256     /* container names, bytes */
+#define CORE_PATH_MAX 4096    /* path below /mnt/data, bytes */
+#define CORE_FILENAME_MAX 255 /* one path component, bytes */
+#define CORE_TENANT_MAX 64
+#define CORE_FILE_IDS_MAX 50 /* file_ids of one create */
+#define CORE_CODE_MAX (512 * 1024)
+#define CORE_STDIN_MAX (4 * 1024 * 1024)
+#define CORE_PAGE_MAX 100         /* containers and container files */
+#define CORE_FILES_PAGE_MAX 10000 /* files */
 
 /* ---------------------------------------------------------------- life */
 
@@ -75,8 +75,8 @@ struct core_config {
 };
 
 enum core_stop {
-	CORE_STOP_END,		/* last harvest, end every VM, then done */
-	CORE_STOP_HAND_OVER,	/* leave VMs to the next daemon */
+	CORE_STOP_END,       /* last harvest, end every VM, then done */
+	CORE_STOP_HAND_OVER, /* leave VMs to the next daemon */
 };
 
 /**
@@ -91,8 +91,8 @@ int core_new(const struct core_config *config, struct core **ret,
  * @ready:	Called when reconciliation is over and the hypervisor process
  *		has answered; core_ready() tells the state at any time
  */
-int core_start(struct core *core, void (*ready)(void *userdata),
-	       void *userdata, struct error *err);
+int core_start(struct core *core, void (*ready)(void *userdata), void *userdata,
+	       struct error *err);
 
 /** core_stop() - Refuse new work and come to rest; @done is called once */
 void core_stop(struct core *core, enum core_stop how,
@@ -130,20 +130,20 @@ void core_vmd_lost(struct core *core, const char *why);
 /* ---------------------------------------------------------- principals */
 
 enum core_scope {
-	CORE_SCOPE_FILES	= 1 << 0,
-	CORE_SCOPE_CONTAINERS	= 1 << 1,
-	CORE_SCOPE_RESPONSES	= 1 << 2,
-	CORE_SCOPE_TOOLBOXES	= 1 << 3,
-	CORE_SCOPE_SESSIONS	= 1 << 4,
-	CORE_SCOPE_METRICS	= 1 << 5,
-	CORE_SCOPE_ALL		= (1 << 6) - 1,
+	CORE_SCOPE_FILES = 1 << 0,
+	CORE_SCOPE_CONTAINERS = 1 << 1,
+	CORE_SCOPE_RESPONSES = 1 << 2,
+	CORE_SCOPE_TOOLBOXES = 1 << 3,
+	CORE_SCOPE_SESSIONS = 1 << 4,
+	CORE_SCOPE_METRICS = 1 << 5,
+	CORE_SCOPE_ALL = (1 << 6) - 1,
 };
 
 /** struct principal - On whose behalf a call is made; copied freely */
 struct principal {
 	char tenant[CORE_TENANT_MAX + 1];
-	char key_id[ID_MAX + 1];	/* empty on the Unix socket */
-	unsigned scopes;		/* enum core_scope */
+	char key_id[ID_MAX + 1]; /* empty on the Unix socket */
+	unsigned scopes;         /* enum core_scope */
 };
 
 /**
@@ -164,17 +164,17 @@ int core_local(struct core *core, const char *tenant, struct principal *ret,
 /** struct core_page - What part of a list is asked for */
 struct core_page {
 	unsigned limit;
-	bool ascending;			/* by creation; newest first if not */
-	char after[ID_MAX + 1];		/* empty: from the beginning */
+	bool ascending;         /* by creation; newest first if not */
+	char after[ID_MAX + 1]; /* empty: from the beginning */
 };
 
 /* --------------------------------------------------------------- files */
 
 struct file_view {
-	char id[ID_MAX + 1];		/* file-… */
+	char id[ID_MAX + 1]; /* file-… */
 	uint64_t bytes;
 	int64_t created_at;
-	int64_t expires_at;		/* 0: never */
+	int64_t expires_at; /* 0: never */
 	const char *filename;
 	const char *purpose;
 	uint8_t sha256[32];
@@ -183,7 +183,7 @@ struct file_view {
 struct file_spec {
 	const char *filename;
 	const char *purpose;
-	int64_t expires_after_sec;	/* 0: the purpose's default */
+	int64_t expires_after_sec; /* 0: the purpose's default */
 };
 
 typedef void (*file_fn)(void *userdata, const struct file_view *file,
@@ -217,8 +217,8 @@ int core_upload_new(struct core *core, const struct principal *who,
  * Return: 0; -EAGAIN (nothing taken, @room follows; @err untouched); or
  * another negative errno with @err: ERR_TOO_LARGE, ERR_STORAGE_FULL
  */
-int core_upload_write(struct core_upload *upload, const void *data,
-		      size_t size, struct error *err);
+int core_upload_write(struct core_upload *upload, const void *data, size_t size,
+		      struct error *err);
 
 /** core_upload_free() - Give up; nothing of it stays. NULL is fine */
 void core_upload_free(struct core_upload *upload);
@@ -251,12 +251,22 @@ int core_file_delete(struct core *core, const struct principal *who,
 
 /* ---------------------------------------------------------- containers */
 
-enum memory_tier { MEMORY_1G, MEMORY_4G, MEMORY_16G, MEMORY_64G,
-		   MEMORY_TIER_COUNT };
+enum memory_tier {
+	MEMORY_1G,
+	MEMORY_4G,
+	MEMORY_16G,
+	MEMORY_64G,
+	MEMORY_TIER_COUNT
+};
 
 /* Which dialect asked: idle limits differ (API overview in the manual). */
-enum core_dialect { DIALECT_OPENAI, DIALECT_FOUNDRY, DIALECT_SESSIONS,
-		    DIALECT_MCP, DIALECT_COUNT };
+enum core_dialect {
+	DIALECT_OPENAI,
+	DIALECT_FOUNDRY,
+	DIALECT_SESSIONS,
+	DIALECT_MCP,
+	DIALECT_COUNT
+};
 
 /**
  * struct idempotency - A create or execution that a client may repeat
@@ -265,25 +275,30 @@ enum core_dialect { DIALECT_OPENAI, DIALECT_FOUNDRY, DIALECT_SESSIONS,
  * object again; with another body it is ERR_UNPROCESSABLE.
  */
 struct idempotency {
-	const char *key;		/* NULL: none */
+	const char *key; /* NULL: none */
 	uint8_t body_sha256[32];
 };
 
 struct container_spec {
 	const char *name;
 	enum core_dialect dialect;
-	const char *pool;		/* NULL: "default" */
-	unsigned idle_minutes;		/* 0: the dialect's default */
+	const char *pool;      /* NULL: "default" */
+	unsigned idle_minutes; /* 0: the dialect's default */
 	enum memory_tier memory;
 	size_t file_count;
-	const char *const *file_ids;	/* copied in, source "user" */
+	const char *const *file_ids; /* copied in, source "user" */
 	struct idempotency idempotency;
 };
 
-enum session_state_view { SESSION_VIEW_ACCEPTED, SESSION_VIEW_BOOTING,
-			  SESSION_VIEW_RUNNING, SESSION_VIEW_EXECUTING,
-			  SESSION_VIEW_STOPPING, SESSION_VIEW_ENDED,
-			  SESSION_VIEW_COUNT };
+enum session_state_view {
+	SESSION_VIEW_ACCEPTED,
+	SESSION_VIEW_BOOTING,
+	SESSION_VIEW_RUNNING,
+	SESSION_VIEW_EXECUTING,
+	SESSION_VIEW_STOPPING,
+	SESSION_VIEW_ENDED,
+	SESSION_VIEW_COUNT
+};
 
 struct usage_view {
 	uint64_t executions;
@@ -295,27 +310,27 @@ struct usage_view {
 };
 
 struct container_view {
-	char id[ID_MAX + 1];		/* cntr_… */
+	char id[ID_MAX + 1]; /* cntr_… */
 	const char *name;
-	const char *tenant;		/* for the operator only */
+	const char *tenant; /* for the operator only */
 	enum core_dialect dialect;
 	int64_t created_at;
 	int64_t last_active_at;
 	unsigned idle_minutes;
 	enum memory_tier memory;
-	bool expired;			/* "status": expired, else running */
+	bool expired; /* "status": expired, else running */
 
 	enum session_state_view state;
-	int64_t idle_expires_at;	/* 0: clock stands still or ended */
-	int64_t hard_expires_at;	/* 0: no VM yet, or ended */
-	const char *ended_reason;	/* NULL while it lives */
+	int64_t idle_expires_at;  /* 0: clock stands still or ended */
+	int64_t hard_expires_at;  /* 0: no VM yet, or ended */
+	const char *ended_reason; /* NULL while it lives */
 	int64_t ended_at;
 	const char *pool;
-	const char *image;		/* "name@sha256:…", "" before */
-	const char *vm;			/* vm_…, for the operator; "" if none */
+	const char *image; /* "name@sha256:…", "" before */
+	const char *vm;    /* vm_…, for the operator; "" if none */
 	unsigned kernel_epoch;
-	unsigned queued;		/* executions that wait */
-	char executing[ID_MAX + 1];	/* exec_… now running, or empty */
+	unsigned queued;            /* executions that wait */
+	char executing[ID_MAX + 1]; /* exec_… now running, or empty */
 	struct usage_view usage;
 };
 
@@ -359,12 +374,12 @@ int core_container_delete(struct core *core, const struct principal *who,
 /* ----------------------------------------------------- container files */
 
 struct cfile_view {
-	char id[ID_MAX + 1];		/* cfile_… */
+	char id[ID_MAX + 1]; /* cfile_… */
 	char container[ID_MAX + 1];
 	int64_t created_at;
 	uint64_t bytes;
-	const char *path;		/* absolute, below /mnt/data/ */
-	bool by_user;			/* source: user, else assistant */
+	const char *path; /* absolute, below /mnt/data/ */
+	bool by_user;     /* source: user, else assistant */
 	uint8_t sha256[32];
 };
 
@@ -383,8 +398,8 @@ typedef void (*cfile_fn)(void *userdata, const struct cfile_view *file,
  */
 int core_cfile_create(struct core *core, const struct principal *who,
 		      const char *container, const char *name,
-		      struct core_upload *upload, cfile_fn done,
-		      void *userdata, struct error *err);
+		      struct core_upload *upload, cfile_fn done, void *userdata,
+		      struct error *err);
 
 /** core_cfile_copy() - The same from a file that was uploaded before */
 int core_cfile_copy(struct core *core, const struct principal *who,
@@ -402,13 +417,12 @@ int core_cfile_open(struct core *core, const struct principal *who,
 /** core_cfile_list() - The newest id of each path */
 int core_cfile_list(struct core *core, const struct principal *who,
 		    const char *container, const struct core_page *page,
-		    void (*each)(void *userdata,
-				 const struct cfile_view *file),
+		    void (*each)(void *userdata, const struct cfile_view *file),
 		    void *userdata, bool *ret_more, struct error *err);
 
 int core_cfile_delete(struct core *core, const struct principal *who,
-		      const char *container, const char *id,
-		      core_done_fn done, void *userdata, struct error *err);
+		      const char *container, const char *id, core_done_fn done,
+		      void *userdata, struct error *err);
 
 /* What else core does, in headers of their own for length alone. */
 #include "core/core_admin.h"

@@ -18,8 +18,8 @@ int core_admin_containers(struct core *core, bool all,
  */
 
 /** core_admin_inspect() - Everything about one container or VM */
-int core_admin_inspect(struct core *core, const char *id,
-		       struct buf *ret_json, struct error *err);
+int core_admin_inspect(struct core *core, const char *id, struct buf *ret_json,
+		       struct error *err);
 
 /** core_admin_kill() - End a session with reason "operator" */
 int core_admin_kill(struct core *core, const char *id, core_done_fn done,
@@ -50,10 +50,10 @@ int core_admin_status(struct core *core, struct buf *ret_json,
 		      struct error *err);
 
 struct key_spec {
-	const char *tenant;		/* made if it does not exist */
+	const char *tenant; /* made if it does not exist */
 	const char *name;
 	unsigned scopes;
-	int64_t expires_after_sec;	/* 0: never */
+	int64_t expires_after_sec; /* 0: never */
 };
 
 /**
@@ -69,8 +69,7 @@ int core_admin_key_create(struct core *core, const struct key_spec *spec,
 int core_admin_key_list(struct core *core, struct buf *ret_json,
 			struct error *err);
 int core_admin_key_revoke(struct core *core, const char *key_id,
-			  core_done_fn done, void *userdata,
-			  struct error *err);
+			  core_done_fn done, void *userdata, struct error *err);
 
 /** core_admin_advance_clock() - Only with test.clock; moves boot time on */
 int core_admin_advance_clock(struct core *core, usec_t by, struct error *err);

@@ -89,8 +89,10 @@ static int check_text(const char *field, const char *data, size_t size,
 	int r;
 
 	if (size > max) {
-		r = error_set(err, ERR_BAD_REQUEST, "'%s' has %zu bytes, at "
-			      "most %zu are allowed", field, size, max);
+		r = error_set(err, ERR_BAD_REQUEST,
+			      "'%s' has %zu bytes, at "
+			      "most %zu are allowed",
+			      field, size, max);
 		error_set_reason(err, "string_above_max_length");
 	} else if (!utf8_is_valid(data, size)) {
 		r = error_set(err, ERR_BAD_REQUEST, "'%s' is not UTF-8", field);
@@ -110,8 +112,10 @@ static int check_timeout(const struct core *core, usec_t timeout,
 
 	if (timeout <= max)
 		return 0;
-	r = error_set(err, ERR_BAD_REQUEST, "'timeout_s' is %.3f, at most "
-		      "%.3f is allowed", (double)timeout / USEC_PER_SEC,
+	r = error_set(err, ERR_BAD_REQUEST,
+		      "'timeout_s' is %.3f, at most "
+		      "%.3f is allowed",
+		      (double)timeout / USEC_PER_SEC,
 		      (double)max / USEC_PER_SEC);
 	error_set_param(err, "timeout_s");
 	error_set_reason(err, "decimal_above_max_value");
@@ -144,8 +148,10 @@ static int check_room(const struct container *c, struct error *err)
 
 	if (c->queued < CORE_QUEUE_MAX)
 		return 0;
-	r = error_set(err, ERR_CONFLICT, "Container '%s' is busy: %u "
-		      "executions wait already", c->id, c->queued);
+	r = error_set(err, ERR_CONFLICT,
+		      "Container '%s' is busy: %u "
+		      "executions wait already",
+		      c->id, c->queued);
 	error_set_reason(err, "container_busy");
 	return r;
 }
@@ -190,7 +196,8 @@ static int accept_earlier(struct exec_accept *a, struct error *err)
 	if (r < 0)
 		return r;
 	if (memcmp(row.body_sha256, a->idempotency.body_sha256, HASH_SIZE))
-		return error_set(err, ERR_UNPROCESSABLE, "Idempotency-Key was "
+		return error_set(err, ERR_UNPROCESSABLE,
+				 "Idempotency-Key was "
 				 "used with another request");
 	if (a->exec)
 		exec_unpin(a->exec);

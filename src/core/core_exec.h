@@ -25,22 +25,22 @@ enum exec_status {
 const char *exec_status_name(enum exec_status status);
 
 struct exec_spec {
-	const char *code;		/* any UTF-8, NUL included */
+	const char *code; /* any UTF-8, NUL included */
 	size_t code_len;
 	const char *stdin_data;
 	size_t stdin_len;
-	usec_t timeout_usec;		/* 0: the default of 120 s */
+	usec_t timeout_usec; /* 0: the default of 120 s */
 	bool spill;
-	const char *trace;		/* traceparent, or NULL */
+	const char *trace; /* traceparent, or NULL */
 	struct idempotency idempotency;
 };
 
 /** struct exec_datum - One representation of a displayed object */
 struct exec_datum {
 	const char *mime;
-	const char *data;		/* valid UTF-8; NULL if a file */
+	const char *data; /* valid UTF-8; NULL if a file */
 	size_t data_len;
-	char file_id[ID_MAX + 1];	/* set if the datum is a file */
+	char file_id[ID_MAX + 1]; /* set if the datum is a file */
 };
 
 struct exec_result {
@@ -49,27 +49,27 @@ struct exec_result {
 };
 
 struct exec_skipped {
-	const char *path;		/* valid UTF-8, escaped if need be */
-	const char *reason;		/* "too_large", "symlink", … */
-	uint64_t bytes;			/* of the file; 0 if that is not known */
-	uint64_t limit_bytes;		/* what it was over; 0 if nothing */
+	const char *path;     /* valid UTF-8, escaped if need be */
+	const char *reason;   /* "too_large", "symlink", … */
+	uint64_t bytes;       /* of the file; 0 if that is not known */
+	uint64_t limit_bytes; /* what it was over; 0 if nothing */
 };
 
 struct exec_view {
-	char id[ID_MAX + 1];		/* exec_… */
+	char id[ID_MAX + 1]; /* exec_… */
 	char container[ID_MAX + 1];
 	enum exec_status status;
-	const char *out;		/* raw bytes of the program */
+	const char *out; /* raw bytes of the program */
 	size_t out_len;
 	const char *err;
 	size_t err_len;
 	bool out_truncated;
 	bool err_truncated;
-	uint64_t total_bytes;		/* both streams */
+	uint64_t total_bytes; /* both streams */
 	uint64_t omitted_bytes;
 	const struct exec_result *results;
 	size_t result_count;
-	const char *error_name;		/* NULL: no error */
+	const char *error_name; /* NULL: no error */
 	const char *error_value;
 	const char *error_traceback;
 	const struct cfile_view *artifacts;
@@ -101,8 +101,8 @@ int core_exec_start(struct core *core, const struct principal *who,
 		    exec_fn accepted, void *userdata, struct error *err);
 
 int core_exec_get(struct core *core, const struct principal *who,
-		  const char *container, const char *id,
-		  struct exec_view *ret, struct error *err);
+		  const char *container, const char *id, struct exec_view *ret,
+		  struct error *err);
 
 /** core_exec_interrupt() - SIGINT, if it still runs; a late one does nothing */
 int core_exec_interrupt(struct core *core, const struct principal *who,
@@ -120,14 +120,14 @@ enum exec_event_type {
 };
 
 struct exec_event {
-	uint64_t id;			/* grows; what "after" takes */
+	uint64_t id; /* grows; what "after" takes */
 	enum exec_event_type type;
-	bool is_stderr;			/* OUTPUT */
-	const char *data;		/* OUTPUT: raw bytes */
+	bool is_stderr;   /* OUTPUT */
+	const char *data; /* OUTPUT: raw bytes */
 	size_t data_len;
-	const struct exec_result *result;	/* RESULT */
-	const struct cfile_view *artifact;	/* ARTIFACT */
-	const struct exec_view *view;	/* STARTED and DONE */
+	const struct exec_result *result;  /* RESULT */
+	const struct cfile_view *artifact; /* ARTIFACT */
+	const struct exec_view *view;      /* STARTED and DONE */
 };
 
 /**

@@ -25,19 +25,19 @@
 #include "vmd/vmd.h"
 
 /* How often what is too old is removed. */
-#define CORE_SWEEP_USEC		(60 * USEC_PER_SEC)
+#define CORE_SWEEP_USEC (60 * USEC_PER_SEC)
 
 /* At most this long for the VMs to be gone when the daemon ends. */
-#define CORE_STOP_USEC		(30 * USEC_PER_SEC)
+#define CORE_STOP_USEC (30 * USEC_PER_SEC)
 
 /* CIDs count up from here and are not used again. */
-#define CORE_CID_FIRST		0x10000u
+#define CORE_CID_FIRST 0x10000u
 
 struct core {
 	sd_event *event;
 	struct clock *clock;
 	struct clock *guest_clock;
-	struct clock *own_clock;	/* guest_clock, if nobody gave one */
+	struct clock *own_clock; /* guest_clock, if nobody gave one */
 	const struct settings *settings;
 	struct store *store;
 	struct blobs *blobs;
@@ -82,7 +82,7 @@ void core_vm_is_gone(struct core *core);
 int core_store_failed(int r, struct error *err);
 
 /* Of the Unix socket, if nobody says another; always there. */
-#define CORE_TENANT_DEFAULT	"default"
+#define CORE_TENANT_DEFAULT "default"
 
 /** tenant_put_row() - Make a tenant, if it does not exist */
 void tenant_put_row(struct core *core, const char *id,

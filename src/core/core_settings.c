@@ -8,19 +8,19 @@
 #include "base/settings.h"
 
 static const uint32_t tiers_mib[] = {
-	[MEMORY_1G]	= 1024,
-	[MEMORY_4G]	= 4096,
-	[MEMORY_16G]	= 16384,
-	[MEMORY_64G]	= 65536,
+	[MEMORY_1G] = 1024,
+	[MEMORY_4G] = 4096,
+	[MEMORY_16G] = 16384,
+	[MEMORY_64G] = 65536,
 };
 static_assert(sizeof(tiers_mib) / sizeof(tiers_mib[0]) == MEMORY_TIER_COUNT,
 	      "tiers_mib[] doesn't match enum memory_tier");
 
 static const char *const dialects[] = {
-	[DIALECT_OPENAI]	= "openai",
-	[DIALECT_FOUNDRY]	= "foundry",
-	[DIALECT_SESSIONS]	= "sessions",
-	[DIALECT_MCP]		= "mcp",
+	[DIALECT_OPENAI] = "openai",
+	[DIALECT_FOUNDRY] = "foundry",
+	[DIALECT_SESSIONS] = "sessions",
+	[DIALECT_MCP] = "mcp",
 };
 static_assert(sizeof(dialects) / sizeof(dialects[0]) == DIALECT_COUNT,
 	      "dialects[] doesn't match enum core_dialect");

@@ -10,32 +10,32 @@
 #include "core/core.h"
 
 /* Executions that may wait for their turn in one container. */
-#define CORE_QUEUE_MAX		8
+#define CORE_QUEUE_MAX 8
 
 /* OpenAI's default and maximum of expires_after.minutes. */
-#define CORE_MINUTES_DEFAULT	20
+#define CORE_MINUTES_DEFAULT 20
 
 /* How long records are kept after the end. */
-#define CORE_EXECUTIONS_KEPT	USEC_PER_DAY
-#define CORE_CONTAINERS_KEPT	(7 * USEC_PER_DAY)
+#define CORE_EXECUTIONS_KEPT USEC_PER_DAY
+#define CORE_CONTAINERS_KEPT (7 * USEC_PER_DAY)
 
 /* "batch" files that say nothing live this long. */
-#define CORE_BATCH_FILES_KEPT	(30 * USEC_PER_DAY)
+#define CORE_BATCH_FILES_KEPT (30 * USEC_PER_DAY)
 
 /* Artifacts of one execution, together; a larger max_artifact counts too. */
-#define CORE_ARTIFACTS_MAX	(256ull * 1024 * 1024)
+#define CORE_ARTIFACTS_MAX (256ull * 1024 * 1024)
 
 struct core_settings {
-	usec_t idle[DIALECT_COUNT];	/* when nothing is asked for */
-	usec_t minute;			/* of expires_after */
+	usec_t idle[DIALECT_COUNT]; /* when nothing is asked for */
+	usec_t minute;              /* of expires_after */
 	usec_t hard;
 	usec_t exec_timeout;
 	usec_t exec_max_timeout;
-	usec_t boot_timeout;		/* of create, and of boot */
+	usec_t boot_timeout; /* of create, and of boot */
 	usec_t retention;
 	uint64_t max_file_bytes;
-	uint64_t quota_bytes;		/* per tenant; 0: none */
-	uint64_t tenant_sessions_max;	/* 0: none */
+	uint64_t quota_bytes;         /* per tenant; 0: none */
+	uint64_t tenant_sessions_max; /* 0: none */
 	double memory_commit;
 	bool test_clock;
 };

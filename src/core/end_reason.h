@@ -11,7 +11,7 @@
  * exist any more.
  */
 enum end_reason {
-	END_NONE,		/* it has not */
+	END_NONE, /* it has not */
 	END_IDLE_TIMEOUT,
 	END_HARD_LIMIT,
 	END_VM_CRASHED,

@@ -79,8 +79,10 @@ static void on_deadline(struct timer *t, void *userdata)
 	(void)t;
 	if (!e->container || !e->container->vm)
 		return;
-	error_set(&err, ERR_GUEST, "the guest did not end execution '%s' at "
-		  "its time limit", e->id);
+	error_set(&err, ERR_GUEST,
+		  "the guest did not end execution '%s' at "
+		  "its time limit",
+		  e->id);
 	vm_fail(e->container->vm, END_GUEST_UNRESPONSIVE, &err);
 }
 
@@ -96,7 +98,7 @@ int exec_alloc(struct core *core, const char *id, struct exec **ret)
 	e->out[WIRE_STDOUT] = BUF_INIT(EXEC_STREAM_MAX);
 	e->out[WIRE_STDERR] = BUF_INIT(EXEC_STREAM_MAX);
 	e->parts = BUF_INIT(EXEC_PARTS_MAX);
-	e->events = 1;			/* STARTED */
+	e->events = 1; /* STARTED */
 	e->scope.exec_id = e->id;
 	LIST_INIT(&e->watches);
 	r = timer_new(core->event, core->guest_clock, "exec-deadline",

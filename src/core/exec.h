@@ -36,23 +36,23 @@ struct store_record;
 struct timer;
 
 /* Kept of one stream: what the guest keeps, head and tail. */
-#define EXEC_STREAM_MAX		(WIRE_HEAD_MAX + WIRE_TAIL_MAX)
+#define EXEC_STREAM_MAX (WIRE_HEAD_MAX + WIRE_TAIL_MAX)
 
 /* Parts take at most a byte or two per byte of output. */
-#define EXEC_PARTS_MAX		(4u * 1024 * 1024)
+#define EXEC_PARTS_MAX (4u * 1024 * 1024)
 
 /* Representations of all results of one execution. */
-#define EXEC_DATA_MAX		1024u
+#define EXEC_DATA_MAX 1024u
 
 /* What a guest gets on top of an execution's timeout before it is given up:
  * interrupt, kill and answer (1 s each, 3 s to kill if emulated), and slack. */
-#define EXEC_GRACE_USEC		(10 * USEC_PER_SEC)
+#define EXEC_GRACE_USEC (10 * USEC_PER_SEC)
 
 /* Where container files are, with the slash. */
-#define CORE_DATA_DIR		"/mnt/data/"
+#define CORE_DATA_DIR "/mnt/data/"
 
 /* The id of a file that is not fetched yet. */
-#define EXEC_FILE_UNKNOWN	"?"
+#define EXEC_FILE_UNKNOWN "?"
 
 /** exec_datum_is_file() - Whether a datum still waits for its file's id */
 static inline bool exec_datum_is_file(const struct exec_datum *d)
@@ -61,10 +61,10 @@ static inline bool exec_datum_is_file(const struct exec_datum *d)
 }
 
 enum exec_part {
-	EXEC_PART_OUT,		/* value: bytes of stdout */
-	EXEC_PART_ERR,		/* value: bytes of stderr */
-	EXEC_PART_RESULT,	/* value: index of the result */
-	EXEC_PART_ARTIFACT,	/* value: index of the artifact */
+	EXEC_PART_OUT,      /* value: bytes of stdout */
+	EXEC_PART_ERR,      /* value: bytes of stderr */
+	EXEC_PART_RESULT,   /* value: index of the result */
+	EXEC_PART_ARTIFACT, /* value: index of the artifact */
 
 	EXEC_PART_COUNT,
 };
@@ -86,47 +86,47 @@ struct exec {
 	char container_id[ID_SIZE];
 	char tenant[CORE_TENANT_MAX + 1];
 	struct log_scope scope;
-	struct container *container;	/* NULL once the session has ended */
-	TAILQ_ENTRY(exec) in_list;	/* queue or unreleased */
+	struct container *container; /* NULL once the session has ended */
+	TAILQ_ENTRY(exec) in_list;   /* queue or unreleased */
 	bool listed;
 
-	enum exec_state state;		/* exec_enter() writes it */
+	enum exec_state state; /* exec_enter() writes it */
 	enum exec_status status;
-	bool told;			/* readers were told that it is done */
+	bool told; /* readers were told that it is done */
 	bool restored;
-	bool resend;			/* the guest never got it */
-	bool unsaved;			/* the disk refused its record */
-	unsigned pins;			/* readers and answers that point here */
+	bool resend;   /* the guest never got it */
+	bool unsaved;  /* the disk refused its record */
+	unsigned pins; /* readers and answers that point here */
 
 	/* What was asked */
-	uint32_t number;		/* the guest's call */
+	uint32_t number; /* the guest's call */
 	char *code;
 	size_t code_len;
 	char *stdin_data;
 	size_t stdin_len;
 	usec_t timeout_usec;
 	bool spill;
-	bool queued_on_disk;		/* source is in the store */
-	usec_t created_usec;		/* wall */
-	usec_t started_usec;		/* wall */
-	usec_t ended_usec;		/* wall */
+	bool queued_on_disk; /* source is in the store */
+	usec_t created_usec; /* wall */
+	usec_t started_usec; /* wall */
+	usec_t ended_usec;   /* wall */
 	struct timer *deadline;
 
 	/* What came of it */
-	struct buf out[2];		/* by enum wire_stream */
+	struct buf out[2]; /* by enum wire_stream */
 	uint64_t position[WIRE_STREAM_COUNT];
 	struct buf parts;
-	enum exec_part open_part;	/* not written to parts yet */
-	uint64_t open_value;		/* 0: none */
-	uint64_t events;		/* the next event's id, less one */
+	enum exec_part open_part; /* not written to parts yet */
+	uint64_t open_value;      /* 0: none */
+	uint64_t events;          /* the next event's id, less one */
 
 	struct exec_datum *data;
 	size_t datum_count;
 	size_t datum_bytes;
 	struct exec_result *results;
-	size_t *result_first;		/* index of its first datum */
+	size_t *result_first; /* index of its first datum */
 	size_t result_count;
-	uint32_t bundle;		/* of the last datum */
+	uint32_t bundle; /* of the last datum */
 	bool bundle_open;
 	size_t results_told;
 
@@ -137,11 +137,11 @@ struct exec {
 	size_t artifact_count;
 	struct exec_skipped *skipped;
 	size_t skipped_count;
-	struct cfile_view *artifact_views;	/* of the view, made on demand */
+	struct cfile_view *artifact_views; /* of the view, made on demand */
 
 	uint64_t total_bytes;
 	uint64_t omitted_bytes;
-	bool truncated[2];		/* by enum wire_stream */
+	bool truncated[2]; /* by enum wire_stream */
 	unsigned execution_count;
 	unsigned kernel_epoch;
 	bool state_lost;

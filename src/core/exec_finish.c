@@ -23,13 +23,13 @@
  */
 
 static const enum exec_status statuses[] = {
-	[WIRE_STATUS_OK]		= EXEC_OK,
-	[WIRE_STATUS_ERROR]		= EXEC_ERROR,
-	[WIRE_STATUS_TIMEOUT]		= EXEC_TIMEOUT,
-	[WIRE_STATUS_INTERRUPTED]	= EXEC_INTERRUPTED,
-	[WIRE_STATUS_OUTPUT_LIMIT]	= EXEC_OUTPUT_LIMIT,
-	[WIRE_STATUS_OOM]		= EXEC_OOM,
-	[WIRE_STATUS_KERNEL_DIED]	= EXEC_KERNEL_DIED,
+	[WIRE_STATUS_OK] = EXEC_OK,
+	[WIRE_STATUS_ERROR] = EXEC_ERROR,
+	[WIRE_STATUS_TIMEOUT] = EXEC_TIMEOUT,
+	[WIRE_STATUS_INTERRUPTED] = EXEC_INTERRUPTED,
+	[WIRE_STATUS_OUTPUT_LIMIT] = EXEC_OUTPUT_LIMIT,
+	[WIRE_STATUS_OOM] = EXEC_OOM,
+	[WIRE_STATUS_KERNEL_DIED] = EXEC_KERNEL_DIED,
 };
 static_assert(sizeof(statuses) / sizeof(statuses[0]) == WIRE_STATUS_COUNT,
 	      "statuses[] doesn't match enum wire_status");
@@ -71,8 +71,8 @@ static void exec_take_numbers(struct exec *e, const struct message_done *m)
 	e->kernel_epoch = m->kernel_epoch;
 	e->state_lost = m->flags & WIRE_DONE_STATE_LOST;
 	e->total_bytes = usec_add(m->total[WIRE_STDOUT], m->total[WIRE_STDERR]);
-	e->omitted_bytes = usec_add(m->omitted[WIRE_STDOUT],
-				    m->omitted[WIRE_STDERR]);
+	e->omitted_bytes =
+		usec_add(m->omitted[WIRE_STDOUT], m->omitted[WIRE_STDERR]);
 	e->truncated[0] = m->omitted[WIRE_STDOUT] > 0;
 	e->truncated[1] = m->omitted[WIRE_STDERR] > 0;
 	if (m->status == WIRE_STATUS_KERNEL_DIED)
@@ -255,7 +255,8 @@ static void on_saved(void *userdata, int r)
 	struct exec *e = userdata;
 
 	if (r < 0) {
-		log_error(&e->scope, r, "Cannot keep the record of an execution");
+		log_error(&e->scope, r,
+			  "Cannot keep the record of an execution");
 		exec_drop_files(e);
 	}
 	exec_pin(e);

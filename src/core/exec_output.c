@@ -26,7 +26,8 @@ static int got_output(struct exec *e, const struct frame *f, struct error *err)
 	if (r < 0)
 		return r;
 	if (m.offset < e->position[m.stream])
-		return error_set(err, ERR_GUEST, "the guest's output went back");
+		return error_set(err, ERR_GUEST,
+				 "the guest's output went back");
 	if (m.data.size > buf_room(&e->out[m.stream]))
 		return error_set(err, ERR_GUEST,
 				 "the guest sent more output than is kept");
@@ -34,9 +35,9 @@ static int got_output(struct exec *e, const struct frame *f, struct error *err)
 	if (r < 0)
 		return r;
 	e->position[m.stream] = m.offset + m.data.size;
-	r = exec_add_part(e, m.stream == WIRE_STDERR ? EXEC_PART_ERR :
-						       EXEC_PART_OUT,
-			  m.data.size);
+	r = exec_add_part(
+		e, m.stream == WIRE_STDERR ? EXEC_PART_ERR : EXEC_PART_OUT,
+		m.data.size);
 	if (r >= 0)
 		exec_wake(e);
 	return r;
@@ -126,7 +127,8 @@ void exec_tell_results(struct exec *e, bool files)
 static int add_display(struct exec *e, const struct message_display *m,
 		       bool new_result)
 {
-	_cleanup_(buf_done) struct buf text = BUF_INIT(3 * WIRE_DISPLAY_DATA_MAX);
+	_cleanup_(buf_done) struct buf text =
+		BUF_INIT(3 * WIRE_DISPLAY_DATA_MAX);
 	char mime[WIRE_MIME_MAX + 1];
 	int r;
 
@@ -144,8 +146,7 @@ static int add_display(struct exec *e, const struct message_display *m,
 	return r;
 }
 
-static int got_display(struct exec *e, const struct frame *f,
-		       struct error *err)
+static int got_display(struct exec *e, const struct frame *f, struct error *err)
 {
 	struct message_display m;
 	int r;
@@ -154,7 +155,8 @@ static int got_display(struct exec *e, const struct frame *f,
 	if (r < 0)
 		return r;
 	if (m.item < e->position[WIRE_DISPLAYS] || m.bundle < e->bundle)
-		return error_set(err, ERR_GUEST, "the guest's results went back");
+		return error_set(err, ERR_GUEST,
+				 "the guest's results went back");
 	if (e->datum_count >= EXEC_DATA_MAX ||
 	    m.data.size > WIRE_DISPLAY_MAX - e->datum_bytes)
 		return error_set(err, ERR_GUEST,
@@ -208,8 +210,7 @@ static int got_error(struct exec *e, const struct frame *f, struct error *err)
 
 static int exec_want_pull(struct exec *e);
 
-static int got_changed(struct exec *e, const struct frame *f,
-		       struct error *err)
+static int got_changed(struct exec *e, const struct frame *f, struct error *err)
 {
 	struct message_changed m;
 	int r;
@@ -222,7 +223,8 @@ static int got_changed(struct exec *e, const struct frame *f,
 		return r;
 	r = pull_add(e->pull, &m);
 	if (r == -E2BIG)
-		return error_set(err, ERR_GUEST, "the guest listed more files "
+		return error_set(err, ERR_GUEST,
+				 "the guest listed more files "
 				 "than one execution may make");
 	return r;
 }
@@ -251,15 +253,15 @@ static int got_done(struct exec *e, const struct frame *f, struct error *err)
 	if (r < 0)
 		return r;
 	if (pull_count(e->pull) != m.changed)
-		return error_set(err, ERR_GUEST, "the guest listed %zu files "
+		return error_set(err, ERR_GUEST,
+				 "the guest listed %zu files "
 				 "and says that they are %u",
 				 pull_count(e->pull), m.changed);
 	exec_done(e, &m);
 	return 0;
 }
 
-static int got_refused(struct exec *e, const struct frame *f,
-		       struct error *err)
+static int got_refused(struct exec *e, const struct frame *f, struct error *err)
 {
 	struct message_refused m;
 	int r;
@@ -278,15 +280,11 @@ static int got_refused(struct exec *e, const struct frame *f,
 
 static const struct {
 	enum wire_type type;
-	int (*handle)(struct exec *e, const struct frame *f,
-		      struct error *err);
+	int (*handle)(struct exec *e, const struct frame *f, struct error *err);
 } accepted[] = {
-	{ WIRE_OUTPUT,	got_output },
-	{ WIRE_DISPLAY,	got_display },
-	{ WIRE_ERROR,	got_error },
-	{ WIRE_CHANGED,	got_changed },
-	{ WIRE_DONE,	got_done },
-	{ WIRE_REFUSED,	got_refused },
+	{ WIRE_OUTPUT, got_output }, { WIRE_DISPLAY, got_display },
+	{ WIRE_ERROR, got_error },   { WIRE_CHANGED, got_changed },
+	{ WIRE_DONE, got_done },     { WIRE_REFUSED, got_refused },
 };
 
 int exec_frame(struct exec *e, const struct frame *f, struct error *err)

@@ -24,16 +24,16 @@
  */
 
 static const char *const status_names[] = {
-	[EXEC_QUEUED]		= "queued",
-	[EXEC_RUNNING]		= "running",
-	[EXEC_OK]		= "ok",
-	[EXEC_ERROR]		= "error",
-	[EXEC_TIMEOUT]		= "timeout",
-	[EXEC_INTERRUPTED]	= "interrupted",
-	[EXEC_OUTPUT_LIMIT]	= "output_limit",
-	[EXEC_OOM]		= "oom",
-	[EXEC_KERNEL_DIED]	= "kernel_died",
-	[EXEC_SESSION_LOST]	= "session_lost",
+	[EXEC_QUEUED] = "queued",
+	[EXEC_RUNNING] = "running",
+	[EXEC_OK] = "ok",
+	[EXEC_ERROR] = "error",
+	[EXEC_TIMEOUT] = "timeout",
+	[EXEC_INTERRUPTED] = "interrupted",
+	[EXEC_OUTPUT_LIMIT] = "output_limit",
+	[EXEC_OOM] = "oom",
+	[EXEC_KERNEL_DIED] = "kernel_died",
+	[EXEC_SESSION_LOST] = "session_lost",
 };
 static_assert(sizeof(status_names) / sizeof(status_names[0]) ==
 		      EXEC_STATUS_COUNT,
@@ -178,8 +178,8 @@ static int load_error(struct exec *e, const struct json_object *object)
 		return r;
 	e->error_name = strdup(read.name.data);
 	e->error_value = strdup(read.value.data ? read.value.data : "");
-	e->error_traceback = strdup(read.traceback.data ? read.traceback.data :
-							  "");
+	e->error_traceback =
+		strdup(read.traceback.data ? read.traceback.data : "");
 	return e->error_name && e->error_value && e->error_traceback ? 0 :
 								       -ENOMEM;
 }
@@ -191,9 +191,12 @@ static int load_result(struct exec *e, const struct json_object *result)
 
 	for (i = 0; r >= 0 && i < json_array_size(result); i++) {
 		struct json_object *d = json_array_at(result, i);
-		struct json_string mime = json_string_of(json_member(d, "mime"));
-		struct json_string data = json_string_of(json_member(d, "data"));
-		struct json_string file = json_string_of(json_member(d, "file"));
+		struct json_string mime =
+			json_string_of(json_member(d, "mime"));
+		struct json_string data =
+			json_string_of(json_member(d, "data"));
+		struct json_string file =
+			json_string_of(json_member(d, "file"));
 
 		if (!mime.data)
 			return -EINVAL;
@@ -214,8 +217,7 @@ struct read_artifact {
 static const struct json_field artifact_fields[] = {
 	JSON_STRING_FIELD("id", struct read_artifact, id, .required = true,
 			  .min = 1, .max = ID_MAX),
-	JSON_STRING_FIELD("path", struct read_artifact, path,
-			  .required = true),
+	JSON_STRING_FIELD("path", struct read_artifact, path, .required = true),
 	JSON_STRING_FIELD("sha256", struct read_artifact, sha256,
 			  .required = true, .min = 2 * HASH_SIZE,
 			  .max = 2 * HASH_SIZE),
@@ -308,8 +310,8 @@ static int load_lists(struct exec *e, const struct json_object *root)
 	size_t i;
 	int r = 0;
 
-	e->artifacts = calloc(json_array_size(artifacts) + 1,
-			      sizeof(*e->artifacts));
+	e->artifacts =
+		calloc(json_array_size(artifacts) + 1, sizeof(*e->artifacts));
 	e->skipped = calloc(json_array_size(skipped) + 1, sizeof(*e->skipped));
 	if (!e->artifacts || !e->skipped)
 		return -ENOMEM;
@@ -441,8 +443,8 @@ static void view_artifacts(struct exec *e, struct exec_view *ret)
 	if (e->artifact_count == 0)
 		return;
 	if (!e->artifact_views)
-		e->artifact_views = calloc(e->artifact_count,
-					   sizeof(*e->artifact_views));
+		e->artifact_views =
+			calloc(e->artifact_count, sizeof(*e->artifact_views));
 	/* Without memory for the list the files are still in the container's. */
 	if (!e->artifact_views)
 		return;
@@ -470,7 +472,7 @@ static void view_numbers(const struct exec *e, struct exec_view *ret)
 void exec_fill_view(struct exec *e, struct exec_view *ret)
 {
 	*ret = (struct exec_view){
-		.status = e->told ? e->status :
+		.status = e->told                       ? e->status :
 			  e->state == EXEC_STATE_QUEUED ? EXEC_QUEUED :
 							  EXEC_RUNNING,
 		.out = (const char *)e->out[WIRE_STDOUT].data,

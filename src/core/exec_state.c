@@ -9,11 +9,11 @@ static const struct {
 	const char *name;
 	unsigned next;
 } states[] = {
-	[EXEC_STATE_QUEUED]	= { "queued",	TO(RUNNING) | TO(SAVING) },
-	[EXEC_STATE_RUNNING]	= { "running",	TO(PULLING) | TO(SAVING) },
-	[EXEC_STATE_PULLING]	= { "pulling",	TO(SAVING) },
-	[EXEC_STATE_SAVING]	= { "saving",	TO(OVER) },
-	[EXEC_STATE_OVER]	= { "over",	0 },
+	[EXEC_STATE_QUEUED] = { "queued", TO(RUNNING) | TO(SAVING) },
+	[EXEC_STATE_RUNNING] = { "running", TO(PULLING) | TO(SAVING) },
+	[EXEC_STATE_PULLING] = { "pulling", TO(SAVING) },
+	[EXEC_STATE_SAVING] = { "saving", TO(OVER) },
+	[EXEC_STATE_OVER] = { "over", 0 },
 };
 static_assert(sizeof(states) / sizeof(states[0]) == EXEC_STATE_COUNT,
 	      "states[] doesn't match enum exec_state");

@@ -90,7 +90,8 @@ static void watch_output(struct exec_watch *w, size_t max,
 	unsigned stream = w->part == EXEC_PART_ERR;
 	const struct buf *out = &w->exec->out[stream];
 	size_t size = w->left < out->length - w->at[stream] ?
-			      (size_t)w->left : out->length - w->at[stream];
+			      (size_t)w->left :
+			      out->length - w->at[stream];
 	const char *data = (const char *)out->data + w->at[stream];
 	size_t cut;
 

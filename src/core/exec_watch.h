@@ -28,8 +28,8 @@ struct exec_watch {
 	size_t at[2];
 	uint64_t events;
 	bool woken;
-	bool over;			/* DONE was read */
-	struct exec_view view;		/* of STARTED and DONE */
+	bool over;             /* DONE was read */
+	struct exec_view view; /* of STARTED and DONE */
 };
 
 #endif

@@ -202,7 +202,7 @@ int core_file_create(struct core *core, const struct principal *who,
 	fc->row.expires_usec = file_expiry(core, spec);
 	r = upload_finish(upload, on_uploaded, fc, err);
 	if (r >= 0)
-		(void)take_ptr(fc);	/* on_uploaded() has it */
+		(void)take_ptr(fc); /* on_uploaded() has it */
 	return r;
 }
 

@@ -11,7 +11,7 @@
 
 struct gc_node {
 	struct gc_node *next;
-	void (*free)(void *object);	/* NULL as long as it lives */
+	void (*free)(void *object); /* NULL as long as it lives */
 	void *object;
 };
 

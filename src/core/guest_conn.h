@@ -26,14 +26,14 @@
 struct guest_conn;
 
 /* A frame that is not whole after this long never will be. */
-#define GUEST_FRAME_USEC	(10 * USEC_PER_SEC)
+#define GUEST_FRAME_USEC (10 * USEC_PER_SEC)
 
 /* Why a connection ended. */
 enum guest_conn_end {
-	GUEST_CONN_LOST,	/* closed or reset; it may be dialled again */
-	GUEST_CONN_BROKEN,	/* the peer broke a rule: the VM must go */
-	GUEST_CONN_STALLED,	/* half a frame for too long: likewise */
-	GUEST_CONN_LOCAL,	/* this side ran out of something */
+	GUEST_CONN_LOST,    /* closed or reset; it may be dialled again */
+	GUEST_CONN_BROKEN,  /* the peer broke a rule: the VM must go */
+	GUEST_CONN_STALLED, /* half a frame for too long: likewise */
+	GUEST_CONN_LOCAL,   /* this side ran out of something */
 };
 
 /**

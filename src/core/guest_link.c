@@ -104,8 +104,8 @@ static int link_send_bare(struct guest_link *link, enum wire_type type,
 	r = link_room(link, LINK_FRAME_SMALL, &room);
 	if (r < 0)
 		return r;
-	return link_send(link, message_encode_bare(room, LINK_FRAME_SMALL, type,
-						   call));
+	return link_send(
+		link, message_encode_bare(room, LINK_FRAME_SMALL, type, call));
 }
 
 static int link_configure(struct guest_link *link)
@@ -142,13 +142,14 @@ static int got_hello(struct guest_link *link, const struct frame *f,
 	if (r < 0)
 		return r;
 	if (hello.version != WIRE_VERSION)
-		return error_set(err, ERR_GUEST, "the guest speaks version %u "
-				 "of the protocol, not %u", hello.version,
-				 WIRE_VERSION);
+		return error_set(err, ERR_GUEST,
+				 "the guest speaks version %u "
+				 "of the protocol, not %u",
+				 hello.version, WIRE_VERSION);
 
 	configured = hello.flags & WIRE_HELLO_CONFIGURED;
-	guest_conn_enter(link->conn, configured ? WIRE_PHASE_WORK :
-						  WIRE_PHASE_SETUP);
+	guest_conn_enter(link->conn,
+			 configured ? WIRE_PHASE_WORK : WIRE_PHASE_SETUP);
 	r = link->ops->greeted(&hello, link->userdata, err);
 	if (r < 0 || !link->ops || configured)
 		return r;
@@ -212,18 +213,12 @@ static const struct {
 	int (*handle)(struct guest_link *link, const struct frame *f,
 		      struct error *err);
 } accepted[] = {
-	{ WIRE_HELLO,		got_hello },
-	{ WIRE_CONFIGURED,	got_configured },
-	{ WIRE_READY,		got_ready },
-	{ WIRE_PONG,		got_pong },
-	{ WIRE_OUTPUT,		got_for_owner },
-	{ WIRE_DISPLAY,		got_for_owner },
-	{ WIRE_ERROR,		got_for_owner },
-	{ WIRE_CHANGED,		got_for_owner },
-	{ WIRE_DONE,		got_for_owner },
-	{ WIRE_REFUSED,		got_for_owner },
-	{ WIRE_QUIESCED,	got_for_owner },
-	{ WIRE_RESULT,		got_for_owner },
+	{ WIRE_HELLO, got_hello },        { WIRE_CONFIGURED, got_configured },
+	{ WIRE_READY, got_ready },        { WIRE_PONG, got_pong },
+	{ WIRE_OUTPUT, got_for_owner },   { WIRE_DISPLAY, got_for_owner },
+	{ WIRE_ERROR, got_for_owner },    { WIRE_CHANGED, got_for_owner },
+	{ WIRE_DONE, got_for_owner },     { WIRE_REFUSED, got_for_owner },
+	{ WIRE_QUIESCED, got_for_owner }, { WIRE_RESULT, got_for_owner },
 };
 
 static int on_frame(const struct frame *f, void *userdata, struct error *err)
@@ -358,9 +353,9 @@ static int link_queue_input(struct guest_link *link, uint32_t call,
 
 		r = link_room(link, room_size, &room);
 		if (r >= 0)
-			r = link_keep(link, message_encode_data(
-						    room, room_size, WIRE_INPUT,
-						    call, &m));
+			r = link_keep(link, message_encode_data(room, room_size,
+								WIRE_INPUT,
+								call, &m));
 		data += chunk;
 		size -= chunk;
 	}
@@ -427,8 +422,8 @@ int guest_link_attach(struct guest_link *link, uint32_t call,
 	r = link_room(link, LINK_FRAME_SMALL, &room);
 	if (r < 0)
 		return r;
-	return link_send(link, message_encode_attach(room, LINK_FRAME_SMALL,
-						     call, &m));
+	return link_send(
+		link, message_encode_attach(room, LINK_FRAME_SMALL, call, &m));
 }
 
 int guest_link_interrupt(struct guest_link *link, uint32_t call)
@@ -458,6 +453,6 @@ int guest_link_delete(struct guest_link *link, uint32_t call, const char *path)
 	r = link_room(link, size, &room);
 	if (r < 0)
 		return r;
-	return link_send(link, message_encode_path(room, size, WIRE_DELETE,
-						   call, &m));
+	return link_send(
+		link, message_encode_path(room, size, WIRE_DELETE, call, &m));
 }

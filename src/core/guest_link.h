@@ -23,14 +23,14 @@
 
 struct guest_link;
 
-#define LINK_PING_USEC		(5 * USEC_PER_SEC)
-#define LINK_PINGS_MISSED_MAX	3
+#define LINK_PING_USEC (5 * USEC_PER_SEC)
+#define LINK_PINGS_MISSED_MAX 3
 
 /* Bytes that may wait to be sent: source and stdin of two executions. */
-#define LINK_QUEUE_MAX		(12u * 1024 * 1024)
+#define LINK_QUEUE_MAX (12u * 1024 * 1024)
 
 /* Requests are numbered from here, executions below. */
-#define LINK_REQUEST_FIRST	0x80000000u
+#define LINK_REQUEST_FIRST 0x80000000u
 
 /**
  * struct guest_link_ops - What the owner of a link hears
@@ -58,8 +58,8 @@ struct guest_link_ops {
  */
 struct guest_link_config {
 	sd_event *event;
-	struct clock *clock;		/* the guest's */
-	struct clock *wall;		/* to set the guest's time by */
+	struct clock *clock; /* the guest's */
+	struct clock *wall;  /* to set the guest's time by */
 	struct gc *gc;
 	int fd;
 	const uint8_t *nonce;
@@ -105,7 +105,6 @@ int guest_link_attach(struct guest_link *link, uint32_t call,
 int guest_link_interrupt(struct guest_link *link, uint32_t call);
 int guest_link_release(struct guest_link *link, uint32_t call);
 int guest_link_quiesce(struct guest_link *link, uint32_t call);
-int guest_link_delete(struct guest_link *link, uint32_t call,
-		      const char *path);
+int guest_link_delete(struct guest_link *link, uint32_t call, const char *path);
 
 #endif

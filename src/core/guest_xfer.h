@@ -24,11 +24,11 @@ struct guest_xfer;
 struct vmd_client;
 
 /* Dialling and the proof: the guest listens already. */
-#define XFER_DIAL_USEC		(10 * USEC_PER_SEC)
+#define XFER_DIAL_USEC (10 * USEC_PER_SEC)
 
 /* A guest with all its bulk connections busy is asked again, this often. */
-#define XFER_BUSY_USEC		(50 * USEC_PER_MSEC)
-#define XFER_BUSY_TRIES		100
+#define XFER_BUSY_USEC (50 * USEC_PER_MSEC)
+#define XFER_BUSY_TRIES 100
 
 /**
  * enum xfer_result - How a transfer ended
@@ -38,10 +38,10 @@ struct vmd_client;
  */
 enum xfer_result {
 	XFER_OK,
-	XFER_FILE,		/* enum wire_file_status says why not */
-	XFER_TOO_LARGE,		/* longer than allowed */
-	XFER_STORAGE,		/* the blob store refused: errno in r */
-	XFER_LOST,		/* no connection, or it went away */
+	XFER_FILE,      /* enum wire_file_status says why not */
+	XFER_TOO_LARGE, /* longer than allowed */
+	XFER_STORAGE,   /* the blob store refused: errno in r */
+	XFER_LOST,      /* no connection, or it went away */
 	XFER_BROKEN,
 	XFER_STALLED,
 };
@@ -75,7 +75,7 @@ struct xfer_end {
  */
 struct guest_xfer_config {
 	sd_event *event;
-	struct clock *clock;		/* the guest's */
+	struct clock *clock; /* the guest's */
 	struct gc *gc;
 	struct blobs *blobs;
 	struct vmd_client *vmd;

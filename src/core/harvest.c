@@ -64,8 +64,7 @@ bool harvest_start(struct container *c)
 	return true;
 }
 
-int harvest_frame(struct container *c, const struct frame *f,
-		  struct error *err)
+int harvest_frame(struct container *c, const struct frame *f, struct error *err)
 {
 	struct message_quiesced quiesced;
 	struct message_changed changed;

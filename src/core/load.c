@@ -77,9 +77,9 @@ static void load_number(void *object, void *userdata)
 	struct container *c = object;
 	struct loading *l = userdata;
 
-	keep_failure(l, store_execution_list(l->core->store, c->tenant->id,
-					     c->id, &page, on_last_execution, c,
-					     NULL));
+	keep_failure(l,
+		     store_execution_list(l->core->store, c->tenant->id, c->id,
+					  &page, on_last_execution, c, NULL));
 }
 
 /* --------------------------------------------------------------------- VMs */
@@ -95,8 +95,9 @@ static void on_vm(void *userdata, const struct store_vm *row)
 	keep_failure(l, r);
 	if (r < 0)
 		return;
-	c = row->container_id[0] ? map_get(&l->core->containers,
-					   row->container_id) : NULL;
+	c = row->container_id[0] ?
+		    map_get(&l->core->containers, row->container_id) :
+		    NULL;
 	if (c) {
 		vm->container = c;
 		c->vm = vm;
@@ -131,7 +132,8 @@ static void load_waiting(void *object, void *userdata)
 
 	(void)userdata;
 	if (e->state == EXEC_STATE_QUEUED && exec_load_waiting(e) < 0)
-		log_warning(&e->scope, 0, "The source of a waiting execution "
+		log_warning(&e->scope, 0,
+			    "The source of a waiting execution "
 			    "is lost");
 }
 
@@ -139,13 +141,13 @@ int core_load(struct core *core)
 {
 	struct loading l = { core, 0 };
 
-	keep_failure(&l, store_container_each_live(core->store, on_container,
-						   &l));
+	keep_failure(&l,
+		     store_container_each_live(core->store, on_container, &l));
 	keep_failure(&l, store_vm_each(core->store, on_vm, &l));
 	map_each(&core->containers, load_staged, &l);
 	map_each(&core->containers, load_number, &l);
-	keep_failure(&l, store_execution_each_open(core->store, on_execution,
-						   &l));
+	keep_failure(&l,
+		     store_execution_each_open(core->store, on_execution, &l));
 	map_each(&core->execs, load_waiting, NULL);
 	return l.r;
 }

@@ -31,8 +31,8 @@ void map_done(struct map *map)
 static int map_grow(struct map *map)
 {
 	struct map grown = {
-		.bucket_count = map->bucket_count ? 2 * map->bucket_count
-						  : MAP_BUCKETS_MIN,
+		.bucket_count = map->bucket_count ? 2 * map->bucket_count :
+						    MAP_BUCKETS_MIN,
 		.count = map->count,
 	};
 	size_t i;

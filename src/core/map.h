@@ -15,14 +15,14 @@
 
 struct map_node {
 	struct map_node *next;
-	const char *key;		/* lives in the object */
+	const char *key; /* lives in the object */
 	void *object;
 	uint32_t hash;
 };
 
 struct map {
 	struct map_node **buckets;
-	size_t bucket_count;		/* a power of two, or 0 */
+	size_t bucket_count; /* a power of two, or 0 */
 	size_t count;
 };
 

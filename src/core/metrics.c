@@ -17,8 +17,8 @@ struct emitter {
 	void *userdata;
 };
 
-static void counter(const struct emitter *e, const char *name,
-		    const char *help, const char *labels, double value)
+static void counter(const struct emitter *e, const char *name, const char *help,
+		    const char *labels, double value)
 {
 	e->emit(e->userdata, name, "counter", help, labels, value);
 }

@@ -14,9 +14,9 @@ struct metrics {
 	uint64_t sessions_ended[END_REASON_COUNT];
 	uint64_t executions[EXEC_STATUS_COUNT];
 	uint64_t executing_usec;
-	uint64_t claims_ready;		/* creates that found a ready VM */
-	uint64_t claims_booting;	/* … one that was booting already */
-	uint64_t claims_none;		/* … neither */
+	uint64_t claims_ready;   /* creates that found a ready VM */
+	uint64_t claims_booting; /* … one that was booting already */
+	uint64_t claims_none;    /* … neither */
 	uint64_t boots;
 	uint64_t boots_failed;
 	uint64_t boot_usec;

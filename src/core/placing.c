@@ -42,7 +42,7 @@ void staged_remove(struct container *c, const char *cfile_id)
 {
 	struct staged *s;
 
-	TAILQ_FOREACH(s, &c->staged, next)
+	TAILQ_FOREACH (s, &c->staged, next)
 		if (strcmp(s->cfile_id, cfile_id) == 0)
 			break;
 	if (!s)
@@ -103,8 +103,7 @@ void placing_next(struct container *c)
 	struct error err = ERROR_INIT;
 	int r;
 
-	if (c->placing || c->state != SESSION_VIEW_BOOTING ||
-	    !vm_linked(c->vm))
+	if (c->placing || c->state != SESSION_VIEW_BOOTING || !vm_linked(c->vm))
 		return;
 	if (!s) {
 		container_placed(c);
@@ -125,7 +124,7 @@ void placing_next(struct container *c)
 
 	r = guest_xfer_put(&config, s->sha256, &c->placing);
 	if (r == -ENOTCONN)
-		return;		/* vmd is away; its next list comes back here */
+		return; /* vmd is away; its next list comes back here */
 	if (r < 0) {
 		error_set_errno(&err, r, "cannot place file '%s'", s->path);
 		vm_fail(c->vm, END_BOOT_FAILED, &err);

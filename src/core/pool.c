@@ -23,8 +23,8 @@ static int pool_init(struct core *core, struct pool *pool, const char *name)
 		.name = name,
 		.ready_target = settings_uint(s, section, "ready"),
 		.max = settings_uint(s, section, "max"),
-		.max_artifact_bytes = settings_bytes(s, section,
-						     "max_artifact"),
+		.max_artifact_bytes =
+			settings_bytes(s, section, "max_artifact"),
 	};
 	pool->vmd.memory_mib =
 		(uint32_t)(settings_bytes(s, section, "memory") >> 20);
@@ -155,7 +155,7 @@ static struct vm *pool_find_state(struct pool *pool, enum vm_state from,
 {
 	struct vm *vm;
 
-	TAILQ_FOREACH(vm, &pool->idle, in_pool)
+	TAILQ_FOREACH (vm, &pool->idle, in_pool)
 		if (vm->state >= from && vm->state <= to)
 			return vm;
 	return NULL;
@@ -215,7 +215,7 @@ uint64_t pool_ready_count(const struct pool *pool)
 	const struct vm *vm;
 	uint64_t count = 0;
 
-	TAILQ_FOREACH(vm, &pool->idle, in_pool)
+	TAILQ_FOREACH (vm, &pool->idle, in_pool)
 		count += vm->state == VM_READY;
 	return count;
 }
@@ -237,8 +237,10 @@ static void on_vm_committed(void *userdata, int r)
 		vm_start(vm);
 		return;
 	}
-	log_warning(&vm->scope, r, "Cannot note a VM for pool '%s' in the "
-		    "ledger, trying again later", vm->pool->name);
+	log_warning(&vm->scope, r,
+		    "Cannot note a VM for pool '%s' in the "
+		    "ledger, trying again later",
+		    vm->pool->name);
 	vm_forget(vm);
 }
 

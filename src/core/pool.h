@@ -22,17 +22,17 @@
 struct core;
 struct vm;
 
-#define POOL_BACKOFF_MIN	USEC_PER_SEC
-#define POOL_BACKOFF_MAX	(60 * USEC_PER_SEC)
+#define POOL_BACKOFF_MIN USEC_PER_SEC
+#define POOL_BACKOFF_MAX (60 * USEC_PER_SEC)
 
 /* An idle VM that nobody claims is ended by the hypervisor process after this. */
-#define POOL_VM_LIFE		(12 * USEC_PER_HOUR)
+#define POOL_VM_LIFE (12 * USEC_PER_HOUR)
 
 TAILQ_HEAD(vm_list, vm);
 
 struct pool {
 	struct core *core;
-	const char *name;		/* the settings' */
+	const char *name; /* the settings' */
 	uint64_t ready_target;
 	uint64_t max;
 	uint64_t max_artifact_bytes;
@@ -41,19 +41,19 @@ struct pool {
 	bool known;
 	uint32_t vmd_index;
 	struct vmd_pool vmd;
-	char image[STORE_IMAGE_SIZE];	/* "name@sha256:…" */
+	char image[STORE_IMAGE_SIZE]; /* "name@sha256:…" */
 
-	struct vm_list idle;		/* oldest first */
+	struct vm_list idle; /* oldest first */
 	uint64_t idle_count;
-	uint64_t vm_count;		/* claimed ones and dying ones, too */
+	uint64_t vm_count; /* claimed ones and dying ones, too */
 	struct timer *refill;
-	usec_t backoff;			/* 0: the last one was fine */
+	usec_t backoff; /* 0: the last one was fine */
 };
 
 struct pools {
 	struct pool *pool;
 	size_t count;
-	bool filling;			/* the daemon is up and not stopping */
+	bool filling; /* the daemon is up and not stopping */
 };
 
 int pools_init(struct core *core);

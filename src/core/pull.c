@@ -15,8 +15,8 @@
 
 /* A connection that could not be made, as while vmd starts anew, is tried
  * again this often and this many times. */
-#define PULL_RETRY_USEC	(250 * USEC_PER_MSEC)
-#define PULL_RETRIES	80
+#define PULL_RETRY_USEC (250 * USEC_PER_MSEC)
+#define PULL_RETRIES 80
 
 /**
  * struct pull_entry - A file that the guest told of
@@ -42,7 +42,7 @@ struct pull {
 	size_t count;
 	size_t next;
 	uint64_t fetched_bytes;
-	uint64_t room_bytes;		/* left of the tenant's quota */
+	uint64_t room_bytes; /* left of the tenant's quota */
 	struct guest_xfer *xfer;
 	struct timer *retry;
 	unsigned retries;
@@ -145,8 +145,8 @@ static int pull_add_entry(struct pull *p,
 	entry_set_path(entry, told->name);
 	if (told->skip != WIRE_SKIP_NONE)
 		entry->skip = wire_skip_name(told->skip);
-	else if (name_check_path((const char *)told->name.data,
-				 told->name.size, NULL) < 0)
+	else if (name_check_path((const char *)told->name.data, told->name.size,
+				 NULL) < 0)
 		entry->skip = "bad_name";
 	p->count++;
 	return 0;

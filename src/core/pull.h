@@ -21,7 +21,7 @@ struct store_batch;
 /** struct pulled - A file that was fetched; its row is in the batch */
 struct pulled {
 	struct cfile_view view;
-	char *path;			/* absolute; what view.path points to */
+	char *path; /* absolute; what view.path points to */
 };
 
 /**

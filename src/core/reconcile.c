@@ -47,7 +47,8 @@ static void on_stray_destroyed(int r, const struct error *err, void *userdata)
 {
 	(void)userdata;
 	if (r < 0)
-		log_warning(NULL, 0, "Cannot destroy a VM that the ledger "
+		log_warning(NULL, 0,
+			    "Cannot destroy a VM that the ledger "
 			    "does not have: %s",
 			    err ? err->message : strerror(-r));
 }
@@ -124,8 +125,8 @@ int reconcile_init(struct core *core)
 
 	(void)snprintf(rec->problem, sizeof(rec->problem),
 		       "The hypervisor process is starting");
-	r = timer_new(core->event, core->guest_clock, "reconcile", on_due,
-		      core, &rec->timer);
+	r = timer_new(core->event, core->guest_clock, "reconcile", on_due, core,
+		      &rec->timer);
 	if (r >= 0)
 		timer_set_after(rec->timer, RECONCILE_USEC);
 	return r;
@@ -161,8 +162,8 @@ void core_vmd_gone(struct core *core, const struct vmd_gone *gone)
 
 void core_vmd_lost(struct core *core, const char *why)
 {
-	(void)snprintf(core->reconcile.problem,
-		       sizeof(core->reconcile.problem), "%s",
+	(void)snprintf(core->reconcile.problem, sizeof(core->reconcile.problem),
+		       "%s",
 		       why && why[0] ? why :
 				       "The hypervisor process has ended and "
 				       "is being started again");

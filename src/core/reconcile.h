@@ -24,9 +24,9 @@ struct timer;
 struct reconcile {
 	struct timer *timer;
 	bool listing;
-	bool again;			/* asked for while one was under way */
-	bool once;			/* the first comparison is over */
-	char problem[512];		/* why there is no vmd, or empty */
+	bool again;        /* asked for while one was under way */
+	bool once;         /* the first comparison is over */
+	char problem[512]; /* why there is no vmd, or empty */
 	void (*ready)(void *userdata);
 	void *userdata;
 };

@@ -9,12 +9,12 @@ static const struct {
 	const char *name;
 	unsigned next;
 } states[] = {
-	[SESSION_VIEW_ACCEPTED]	 = { "accepted", TO(BOOTING) | TO(ENDED) },
-	[SESSION_VIEW_BOOTING]	 = { "booting", TO(RUNNING) | TO(STOPPING) },
-	[SESSION_VIEW_RUNNING]	 = { "running", TO(EXECUTING) | TO(STOPPING) },
+	[SESSION_VIEW_ACCEPTED] = { "accepted", TO(BOOTING) | TO(ENDED) },
+	[SESSION_VIEW_BOOTING] = { "booting", TO(RUNNING) | TO(STOPPING) },
+	[SESSION_VIEW_RUNNING] = { "running", TO(EXECUTING) | TO(STOPPING) },
 	[SESSION_VIEW_EXECUTING] = { "executing", TO(RUNNING) | TO(STOPPING) },
-	[SESSION_VIEW_STOPPING]	 = { "stopping", TO(ENDED) },
-	[SESSION_VIEW_ENDED]	 = { "ended", 0 },
+	[SESSION_VIEW_STOPPING] = { "stopping", TO(ENDED) },
+	[SESSION_VIEW_ENDED] = { "ended", 0 },
 };
 static_assert(sizeof(states) / sizeof(states[0]) == SESSION_VIEW_COUNT,
 	      "states[] doesn't match enum session_state_view");

@@ -27,9 +27,9 @@ struct core_upload {
 	struct gc_node buried;
 	struct blob_writer *writer;
 	struct buf kept;
-	char container_id[ID_SIZE];	/* empty: for no container */
-	bool counted;			/* in its container's uploads */
-	int failed;			/* what the writer ended with */
+	char container_id[ID_SIZE]; /* empty: for no container */
+	bool counted;               /* in its container's uploads */
+	int failed;                 /* what the writer ended with */
 
 	void (*room)(void *userdata);
 	void *room_userdata;
@@ -87,9 +87,10 @@ void core_upload_free(struct core_upload *u)
 static int upload_failed(const struct core_upload *u, int r, struct error *err)
 {
 	if (r == -EFBIG) {
-		r = error_set(err, ERR_TOO_LARGE, "The file is larger than the "
-			      "%llu bytes that are allowed", (unsigned long long)
-			      u->core->set.max_file_bytes);
+		r = error_set(err, ERR_TOO_LARGE,
+			      "The file is larger than the "
+			      "%llu bytes that are allowed",
+			      (unsigned long long)u->core->set.max_file_bytes);
 		error_set_param(err, "file");
 		return r;
 	}
@@ -158,7 +159,7 @@ static void on_blob_done(void *userdata, int r, const struct blob_info *info)
 	if (u->done)
 		upload_end(u, NULL, &err);
 	else if (u->room)
-		u->room(u->room_userdata);	/* the next write tells */
+		u->room(u->room_userdata); /* the next write tells */
 }
 
 static int upload_begin(struct core_upload *u, struct error *err)
@@ -269,7 +270,8 @@ int upload_check_quota(struct core *core, const char *tenant, uint64_t bytes,
 	used = totals.file_bytes + totals.cfile_bytes;
 	if (quota == 0 || bytes <= usec_sub(quota, used))
 		return 0;
-	r = error_set(err, ERR_LIMIT, "The quota of %llu bytes is used up: "
+	r = error_set(err, ERR_LIMIT,
+		      "The quota of %llu bytes is used up: "
 		      "%llu are in use, %llu more are needed",
 		      (unsigned long long)quota, (unsigned long long)used,
 		      (unsigned long long)bytes);

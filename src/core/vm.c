@@ -56,8 +56,10 @@ static void on_deadline(struct timer *t, void *userdata)
 
 	(void)t;
 	error_set(&err, ERR_GUEST, "the guest cannot be reached");
-	vm_fail(vm, vm->state == VM_READY ? END_GUEST_UNRESPONSIVE :
-					    END_BOOT_FAILED, &err);
+	vm_fail(vm,
+		vm->state == VM_READY ? END_GUEST_UNRESPONSIVE :
+					END_BOOT_FAILED,
+		&err);
 }
 
 static void vm_free(void *object)
@@ -89,9 +91,9 @@ static int vm_alloc(struct core *core, struct pool *pool, struct vm **ret)
 	vm->state = VM_PLANNED;
 	vm->scope.vm_name = vm->id;
 	/* Greater than what any daemon before gave this guest. */
-	vm->first_request = LINK_REQUEST_FIRST |
-			    (uint32_t)(clock_boot(core->guest_clock) /
-				       USEC_PER_MSEC);
+	vm->first_request =
+		LINK_REQUEST_FIRST |
+		(uint32_t)(clock_boot(core->guest_clock) / USEC_PER_MSEC);
 	vm->next_request = vm->first_request;
 	r = timer_new(core->event, core->guest_clock, "vm-deadline",
 		      on_deadline, vm, &vm->deadline);
@@ -162,9 +164,9 @@ int vm_restore(struct core *core, const struct store_vm *row, struct vm **ret)
 	r = map_put(&core->vms, &vm->node, vm->id, vm);
 	if (r < 0)
 		return r;
-	vm->cost_mib = admission_restore_vm(core, vm->pool,
-					    vm->memory_mib ? vm->memory_mib :
-					    pool_memory_mib(vm->pool));
+	vm->cost_mib = admission_restore_vm(
+		core, vm->pool,
+		vm->memory_mib ? vm->memory_mib : pool_memory_mib(vm->pool));
 	*ret = take_ptr(vm);
 	return 0;
 }
@@ -240,14 +242,15 @@ static void on_created(int r, const struct vmd_created *created,
 	vm->creating = false;
 	vm_bury(vm);
 	if (vm->state != VM_STARTING)
-		return;		/* vm_stop() came first; destroy tells the end */
+		return; /* vm_stop() came first; destroy tells the end */
 	if (r == -ECONNRESET)
-		return;		/* nobody knows; the next list does */
+		return; /* nobody knows; the next list does */
 	if (r < 0) {
 		log_warning(&vm->scope, 0, "Cannot start VM: %s",
 			    err ? err->message : strerror(-r));
-		vm_gone(vm, r == -ENOSPC ? END_HOST_STORAGE_FULL :
-					   END_BOOT_FAILED, 0);
+		vm_gone(vm,
+			r == -ENOSPC ? END_HOST_STORAGE_FULL : END_BOOT_FAILED,
+			0);
 		return;
 	}
 	boot_trace_created(&vm->trace, created,
@@ -284,7 +287,7 @@ void vm_start(struct vm *vm)
 	vm->trace.committed = clock_boot(vm->core->guest_clock);
 	vm->accelerator = vm->pool->vmd.accelerator;
 	timer_set_after(vm->deadline, vm->core->set.boot_timeout);
-	strcpy(create.vm_id, vm->id);	/* both are ID_VM's */
+	strcpy(create.vm_id, vm->id); /* both are ID_VM's */
 	memcpy(create.nonce, vm->nonce, sizeof(create.nonce));
 	r = vmd_client_create(vm->core->vmd, &create, on_created, vm);
 	explicit_bzero(create.nonce, sizeof(create.nonce));
@@ -323,8 +326,8 @@ void vm_became_ready(struct vm *vm)
 		if (!vm->restored) {
 			boot_trace_log(&vm->trace, &vm->scope);
 			vm->core->metrics.boots++;
-			vm->core->metrics.boot_usec += usec_sub(
-				vm->trace.ready, vm->trace.planned);
+			vm->core->metrics.boot_usec +=
+				usec_sub(vm->trace.ready, vm->trace.planned);
 		}
 	}
 	timer_clear(vm->deadline);
@@ -360,7 +363,7 @@ static void on_destroyed(int r, const struct error *err, void *userdata)
 		return;
 	}
 	if (r == -ECONNRESET)
-		return;		/* the next list asks again */
+		return; /* the next list asks again */
 	log_warning(&vm->scope, 0, "Cannot destroy VM, trying again: %s",
 		    err ? err->message : strerror(-r));
 	timer_set_after(vm->retry, VM_DESTROY_RETRY_USEC);
@@ -446,7 +449,8 @@ void vm_seen(struct vm *vm, const struct vmd_vm *item)
 	}
 	if (item->state != VMD_STATE_RUNNING)
 		return;
-	if (vm->state == VM_PLANNED || (vm->state == VM_STARTING && !vm->creating))
+	if (vm->state == VM_PLANNED ||
+	    (vm->state == VM_STARTING && !vm->creating))
 		vm_running(vm);
 	else if (vm_linked(vm) && vm->container)
 		container_vm_ready(vm->container);

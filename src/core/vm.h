@@ -30,15 +30,15 @@ struct store_batch;
 struct timer;
 
 /* A READY VM without a link for this long does not answer. */
-#define VM_RELINK_USEC		(30 * USEC_PER_SEC)
+#define VM_RELINK_USEC (30 * USEC_PER_SEC)
 
 /* Between a connection that was dropped and the next try. */
-#define VM_REDIAL_USEC		(100 * USEC_PER_MSEC)
+#define VM_REDIAL_USEC (100 * USEC_PER_MSEC)
 
-#define VM_DESTROY_RETRY_USEC	(2 * USEC_PER_SEC)
+#define VM_DESTROY_RETRY_USEC (2 * USEC_PER_SEC)
 
 /* vmd ends a VM by itself this long after core should have. */
-#define VM_DEADLINE_MARGIN	(2 * USEC_PER_MINUTE)
+#define VM_DEADLINE_MARGIN (2 * USEC_PER_MINUTE)
 
 struct vm {
 	struct core *core;
@@ -47,37 +47,37 @@ struct vm {
 	char id[ID_SIZE];
 	struct log_scope scope;
 
-	enum vm_state state;		/* vm_enter() writes it */
-	enum end_reason reason;		/* why it must end; END_NONE: it need not */
+	enum vm_state state;    /* vm_enter() writes it */
+	enum end_reason reason; /* why it must end; END_NONE: it need not */
 	struct pool *pool;
 	TAILQ_ENTRY(vm) in_pool;
-	struct container *container;	/* NULL: idle, in the pool */
+	struct container *container; /* NULL: idle, in the pool */
 
 	uint32_t cid;
-	uint32_t memory_mib;		/* asked for; 0: the pool's */
+	uint32_t memory_mib; /* asked for; 0: the pool's */
 	uint64_t cost_mib;
 	uint8_t nonce[STORE_NONCE_SIZE];
 	char image[STORE_IMAGE_SIZE];
 	char boot_id[CLOCK_BOOT_ID_SIZE];
-	usec_t created_usec;		/* wall */
-	usec_t assigned_usec;		/* wall; 0: not yet */
+	usec_t created_usec;  /* wall */
+	usec_t assigned_usec; /* wall; 0: not yet */
 	usec_t assigned_boot_usec;
 	usec_t hard_boot_usec;
 	uint32_t accelerator;
 
-	bool restored;			/* by an earlier daemon */
-	bool expected;			/* a list that is under way must have it */
-	bool creating;			/* vmd owes an answer */
-	bool destroying;		/* likewise */
+	bool restored;   /* by an earlier daemon */
+	bool expected;   /* a list that is under way must have it */
+	bool creating;   /* vmd owes an answer */
+	bool destroying; /* likewise */
 
 	struct guest_link *link;
-	uint64_t dial;			/* call to cancel; 0: none */
-	struct timer *deadline;		/* boot, or to be linked again */
-	struct timer *retry;		/* dial or destroy again */
+	uint64_t dial;          /* call to cancel; 0: none */
+	struct timer *deadline; /* boot, or to be linked again */
+	struct timer *retry;    /* dial or destroy again */
 	uint32_t kernel_epoch;
 	uint32_t next_request;
-	uint32_t quiesce_call;		/* 0: none under way */
-	unsigned deletes;		/* DELETEs not answered yet */
+	uint32_t quiesce_call; /* 0: none under way */
+	unsigned deletes;      /* DELETEs not answered yet */
 	uint32_t first_request;
 
 	struct boot_trace trace;
@@ -88,8 +88,7 @@ int vm_new(struct core *core, struct pool *pool, uint32_t memory_mib,
 	   struct vm **ret, struct error *err);
 
 /** vm_restore() - A VM that an earlier daemon decided on */
-int vm_restore(struct core *core, const struct store_vm *row,
-	       struct vm **ret);
+int vm_restore(struct core *core, const struct store_vm *row, struct vm **ret);
 
 /** vm_put_row() - Write its line of the ledger */
 void vm_put_row(const struct vm *vm, struct store_batch *batch);

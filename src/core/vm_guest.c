@@ -25,7 +25,8 @@ static int on_greeted(const struct message_hello *hello, void *userdata,
 	if (vm->container)
 		return container_greeted(vm->container, hello, err);
 	if (hello->count > 0)
-		return error_set(err, ERR_GUEST, "the guest keeps executions "
+		return error_set(err, ERR_GUEST,
+				 "the guest keeps executions "
 				 "that nobody gave it");
 	return 0;
 }
@@ -65,8 +66,7 @@ static int on_frame(const struct frame *f, void *userdata, struct error *err)
 		return container_exec_frame(vm->container, f, err);
 	if (f->type == WIRE_RESULT)
 		return got_result(vm, f, err);
-	if (vm->container && vm->quiesce_call &&
-	    f->call == vm->quiesce_call)
+	if (vm->container && vm->quiesce_call && f->call == vm->quiesce_call)
 		return harvest_frame(vm->container, f, err);
 	return error_set(err, ERR_GUEST,
 			 "the guest answered a question nobody asked");

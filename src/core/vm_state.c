@@ -9,15 +9,15 @@ static const struct {
 	const char *name;
 	unsigned next;
 } states[] = {
-	[VM_PLANNED]	= { "planned",	TO(VM_STARTING) | TO(VM_BOOTING) |
-					TO(VM_STOPPING) | TO(VM_DEAD) },
-	[VM_STARTING]	= { "starting",	TO(VM_BOOTING) | TO(VM_STOPPING) |
-					TO(VM_DEAD) },
-	[VM_BOOTING]	= { "booting",	TO(VM_READY) | TO(VM_STOPPING) |
-					TO(VM_DEAD) },
-	[VM_READY]	= { "ready",	TO(VM_STOPPING) | TO(VM_DEAD) },
-	[VM_STOPPING]	= { "stopping",	TO(VM_DEAD) },
-	[VM_DEAD]	= { "dead",	0 },
+	[VM_PLANNED] = { "planned", TO(VM_STARTING) | TO(VM_BOOTING) |
+					    TO(VM_STOPPING) | TO(VM_DEAD) },
+	[VM_STARTING] = { "starting",
+			  TO(VM_BOOTING) | TO(VM_STOPPING) | TO(VM_DEAD) },
+	[VM_BOOTING] = { "booting",
+			 TO(VM_READY) | TO(VM_STOPPING) | TO(VM_DEAD) },
+	[VM_READY] = { "ready", TO(VM_STOPPING) | TO(VM_DEAD) },
+	[VM_STOPPING] = { "stopping", TO(VM_DEAD) },
+	[VM_DEAD] = { "dead", 0 },
 };
 static_assert(sizeof(states) / sizeof(states[0]) == VM_STATE_COUNT,
 	      "states[] doesn't match enum vm_state");

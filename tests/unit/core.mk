@@ -10,12 +10,16 @@ core_fixture = \
 core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests += \
+	%reldir%/test_core_capacity \
 	%reldir%/test_core_exec \
 	%reldir%/test_core_files \
 	%reldir%/test_core_hostile \
 	%reldir%/test_core_restart \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states
+
+tests_unit_test_core_capacity_SOURCES = %reldir%/test_core_capacity.c $(core_fixture)
+tests_unit_test_core_capacity_LDADD = $(core_test_libs)
 
 tests_unit_test_core_exec_SOURCES = %reldir%/test_core_exec.c $(core_fixture)
 tests_unit_test_core_exec_LDADD = $(core_test_libs)

@@ -64,7 +64,8 @@ int fixture_setup(void **state)
 	assert_true(sd_event_new(&fx->event) >= 0);
 	assert_int_equal(clock_new_manual(BOOT_USEC, WALL_USEC, &fx->clock), 0);
 	assert_int_equal(settings_new(settings_table, settings_table_count,
-				      &fx->settings), 0);
+				      &fx->settings),
+			 0);
 	fixture_set(fx, "pool.default.ready=0");
 	fixture_set(fx, "host.memory=16G");
 	vmd_script_init(&fx->vmd, fx->event);
@@ -112,8 +113,8 @@ static void on_vmd_lost(const char *why, void *userdata)
 
 void fixture_connect(struct fixture *fx)
 {
-	assert_int_equal(vmd_client_attach(fx->client,
-					   vmd_script_connect(&fx->vmd)), 0);
+	assert_int_equal(
+		vmd_client_attach(fx->client, vmd_script_connect(&fx->vmd)), 0);
 }
 
 void fixture_start(struct fixture *fx)
@@ -360,7 +361,8 @@ void fixture_upload(struct fixture *fx, const char *name, const void *data,
 	struct core_upload *upload;
 
 	assert_int_equal(core_upload_new(fx->core, &fx->who, NULL, UINT64_MAX,
-					 on_room, NULL, &upload, &a.err), 0);
+					 on_room, NULL, &upload, &a.err),
+			 0);
 	assert_int_equal(core_upload_write(upload, data, size, &a.err), 0);
 	if (core_file_create(fx->core, &fx->who, &spec, upload, on_file, &a,
 			     &a.err) < 0)

@@ -63,15 +63,14 @@ void fixture_turn(struct fixture *fx);
 /** fixture_settle() - Rounds until nothing happens */
 void fixture_settle(struct fixture *fx);
 
-#define RUN_UNTIL(fx, condition)                                               \
-	do {                                                                   \
-		usec_t run_end = fixture_now() + FIXTURE_PATIENCE_USEC;        \
-                                                                               \
-		while (!(condition)) {                                         \
-			if (fixture_now() > run_end)                           \
-				fail_msg("never: %s", #condition);             \
-			fixture_turn(fx);                                      \
-		}                                                              \
+#define RUN_UNTIL(fx, condition)                                        \
+	do {                                                            \
+		usec_t run_end = fixture_now() + FIXTURE_PATIENCE_USEC; \
+		while (!(condition)) {                                  \
+			if (fixture_now() > run_end)                    \
+				fail_msg("never: %s", #condition);      \
+			fixture_turn(fx);                               \
+		}                                                       \
 	} while (0)
 
 usec_t fixture_now(void);

@@ -63,16 +63,15 @@ static void line_say(struct guest_line *l, const void *data, size_t size)
 	line_flush(l);
 }
 
-#define SAY(line, encode, ...)                                                 \
-	do {                                                                   \
-		uint8_t *say_frame = malloc(WIRE_FRAME_MAX);                   \
-		ssize_t say_n;                                                 \
-                                                                               \
-		assert_non_null(say_frame);                                    \
-		say_n = encode(say_frame, WIRE_FRAME_MAX, __VA_ARGS__);        \
-		assert_true(say_n > 0);                                        \
-		line_say(line, say_frame, (size_t)say_n);                      \
-		free(say_frame);                                               \
+#define SAY(line, encode, ...)                                          \
+	do {                                                            \
+		uint8_t *say_frame = malloc(WIRE_FRAME_MAX);            \
+		ssize_t say_n;                                          \
+		assert_non_null(say_frame);                             \
+		say_n = encode(say_frame, WIRE_FRAME_MAX, __VA_ARGS__); \
+		assert_true(say_n > 0);                                 \
+		line_say(line, say_frame, (size_t)say_n);               \
+		free(say_frame);                                        \
 	} while (0)
 
 /* ------------------------------------------------------------------ files */
@@ -159,8 +158,8 @@ static void put_check(struct guest_line *l)
 		say_end(l, WIRE_FILE_NO_SPACE, NULL, 0);
 		return;
 	}
-	guest_write(l->guest, l->path, l->file.data ? l->file.data :
-						      (uint8_t *)"",
+	guest_write(l->guest, l->path,
+		    l->file.data ? l->file.data : (uint8_t *)"",
 		    l->file.length);
 	say_end(l, WIRE_FILE_OK, l->file.data, l->file.length);
 }
@@ -307,22 +306,46 @@ static void line_got(struct guest_line *l, const struct frame *f)
 	struct scripted_guest *g = l->guest;
 
 	switch (f->type) {
-	case WIRE_OPEN:		got_open(l, f); break;
-	case WIRE_CONFIGURE:	got_configure(l, f); break;
-	case WIRE_EXEC:		got_exec(l, f); break;
-	case WIRE_INPUT:	got_input(l, f); break;
-	case WIRE_RELEASE:	got_release(l, f); break;
-	case WIRE_ATTACH:	got_attach(l, f); break;
-	case WIRE_INTERRUPT:	g->interrupts++; break;
-	case WIRE_PING:		got_ping(l, f); break;
-	case WIRE_DELETE:	got_delete(l, f); break;
+	case WIRE_OPEN:
+		got_open(l, f);
+		break;
+	case WIRE_CONFIGURE:
+		got_configure(l, f);
+		break;
+	case WIRE_EXEC:
+		got_exec(l, f);
+		break;
+	case WIRE_INPUT:
+		got_input(l, f);
+		break;
+	case WIRE_RELEASE:
+		got_release(l, f);
+		break;
+	case WIRE_ATTACH:
+		got_attach(l, f);
+		break;
+	case WIRE_INTERRUPT:
+		g->interrupts++;
+		break;
+	case WIRE_PING:
+		got_ping(l, f);
+		break;
+	case WIRE_DELETE:
+		got_delete(l, f);
+		break;
 	case WIRE_QUIESCE:
 		g->quiesces++;
 		g->quiesce_call = f->call;
 		break;
-	case WIRE_GET:		got_get(l, f); break;
-	case WIRE_PUT:		got_put(l, f); break;
-	case WIRE_DATA:		got_data(l, f); break;
+	case WIRE_GET:
+		got_get(l, f);
+		break;
+	case WIRE_PUT:
+		got_put(l, f);
+		break;
+	case WIRE_DATA:
+		got_data(l, f);
+		break;
 	default:
 		fail_msg("the daemon said 0x%04x", f->type);
 	}
@@ -339,11 +362,13 @@ static void line_prove(struct guest_line *l)
 
 	size = proof_input(WIRE_HOST, l->challenge, host, input);
 	assert_int_equal(hash_hmac_sha256(g->nonce, sizeof(g->nonce), input,
-					  size, proof), 0);
+					  size, proof),
+			 0);
 	assert_memory_equal(proof, host + WIRE_CHALLENGE_SIZE, sizeof(proof));
 	size = proof_input(WIRE_GUEST, l->challenge, host, input);
 	assert_int_equal(hash_hmac_sha256(g->nonce, sizeof(g->nonce), input,
-					  size, proof), 0);
+					  size, proof),
+			 0);
 	if (g->wrong_proof)
 		proof[0] ^= 1;
 	buf_consume(&l->in, PROOF_HOST_SIZE);

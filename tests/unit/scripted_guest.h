@@ -42,11 +42,11 @@ struct scripted_guest {
 	size_t file_count;
 
 	/* How it misbehaves */
-	bool mute;		/* says nothing at all */
+	bool mute; /* says nothing at all */
 	bool never_ready;
 	bool wrong_proof;
-	bool wrong_digest;	/* of files it gives */
-	bool no_space;		/* for files it is given */
+	bool wrong_digest; /* of files it gives */
+	bool no_space;     /* for files it is given */
 	bool no_pong;
 
 	/* What it was told last, and how often */

@@ -3,16 +3,15 @@
 
 /* What a scripted guest says on its control connection when a test wants it. */
 
-#define SAY(guest, encode, ...)                                                \
-	do {                                                                   \
-		uint8_t *say_frame = malloc(WIRE_FRAME_MAX);                   \
-		ssize_t say_n;                                                 \
-                                                                               \
-		assert_non_null(say_frame);                                    \
-		say_n = encode(say_frame, WIRE_FRAME_MAX, __VA_ARGS__);        \
-		assert_true(say_n > 0);                                        \
-		guest_say_raw(guest, say_frame, (size_t)say_n);                \
-		free(say_frame);                                               \
+#define SAY(guest, encode, ...)                                         \
+	do {                                                            \
+		uint8_t *say_frame = malloc(WIRE_FRAME_MAX);            \
+		ssize_t say_n;                                          \
+		assert_non_null(say_frame);                             \
+		say_n = encode(say_frame, WIRE_FRAME_MAX, __VA_ARGS__); \
+		assert_true(say_n > 0);                                 \
+		guest_say_raw(guest, say_frame, (size_t)say_n);         \
+		free(say_frame);                                        \
 	} while (0)
 
 void guest_say_output(struct scripted_guest *g, uint32_t call,

@@ -21,7 +21,8 @@ static void answer(struct scripted_vmd *v, uint64_t serial, int r,
 		strcpy(a.message, "scripted failure");
 	}
 	assert_int_equal(vmd_link_send(v->link, VMD_ANSWER, serial, &a,
-				       sizeof(a), body, size, fd), 0);
+				       sizeof(a), body, size, fd),
+			 0);
 }
 
 static struct scripted_vm *find(struct scripted_vmd *v, const char *id)
@@ -98,7 +99,8 @@ void vmd_vm_gone(struct scripted_vmd *v, struct scripted_vm *vm,
 		return;
 	strcpy(gone.vm_id, vm->create.vm_id);
 	assert_int_equal(vmd_link_send(v->link, VMD_GONE, 0, &gone,
-				       sizeof(gone), NULL, 0, -1), 0);
+				       sizeof(gone), NULL, 0, -1),
+			 0);
 }
 
 static void got_destroy(struct scripted_vmd *v, uint64_t serial,
@@ -118,8 +120,7 @@ static void got_destroy(struct scripted_vmd *v, uint64_t serial,
 		return;
 	}
 	if (vm->held_create) {
-		answer(v, vm->held_create, -ECANCELED, &none, sizeof(none),
-		       -1);
+		answer(v, vm->held_create, -ECANCELED, &none, sizeof(none), -1);
 		vm->held_create = 0;
 		vm->state = VMD_STATE_GONE;
 	}
@@ -144,8 +145,10 @@ static void got_dial(struct scripted_vmd *v, uint64_t serial,
 		answer(v, serial, -ETIMEDOUT, &dialled, sizeof(dialled), -1);
 		return;
 	}
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK |
-				    SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(socketpair(AF_UNIX,
+				    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+				    0, pair),
+			 0);
 	answer(v, serial, 0, &dialled, sizeof(dialled), pair[0]);
 	guest_connect(vm->guest, pair[1]);
 }
@@ -169,7 +172,8 @@ static void got_list(struct scripted_vmd *v, uint64_t serial)
 		strcpy(item.vm_id, v->vms[i].create.vm_id);
 		strcpy(item.pool, "default");
 		assert_int_equal(vmd_link_send(v->link, VMD_ITEM, serial, &item,
-					       sizeof(item), NULL, 0, -1), 0);
+					       sizeof(item), NULL, 0, -1),
+				 0);
 	}
 	answer(v, serial, 0, NULL, 0, -1);
 }
@@ -221,12 +225,16 @@ int vmd_script_connect(struct scripted_vmd *v)
 	int pair[2];
 
 	assert_null(v->link);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK |
-				    SOCK_CLOEXEC, 0, pair), 0);
-	assert_int_equal(vmd_link_new(v->event, pair[0], &handlers, v,
-				      &v->link), 0);
+	assert_int_equal(
+		socketpair(AF_UNIX,
+			   SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+			   pair),
+		0);
+	assert_int_equal(
+		vmd_link_new(v->event, pair[0], &handlers, v, &v->link), 0);
 	assert_int_equal(vmd_link_send(v->link, VMD_HELLO, 0, &v->hello,
-				       sizeof(v->hello), NULL, 0, -1), 0);
+				       sizeof(v->hello), NULL, 0, -1),
+			 0);
 	return pair[1];
 }
 

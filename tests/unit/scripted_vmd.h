@@ -20,9 +20,9 @@ struct vmd_link;
 struct scripted_vm {
 	struct scripted_guest *guest;
 	struct vmd_create create;
-	uint32_t state;		/* enum vmd_state */
+	uint32_t state; /* enum vmd_state */
 	uint32_t reason;
-	uint64_t held_create;	/* serial to be answered; 0: none */
+	uint64_t held_create; /* serial to be answered; 0: none */
 	uint64_t destroy;
 };
 
@@ -34,11 +34,11 @@ struct scripted_vmd {
 	size_t count;
 
 	/* How it behaves */
-	bool hold_creates;	/* until vmd_answer_creates() */
+	bool hold_creates; /* until vmd_answer_creates() */
 	bool hold_destroys;
-	int fail_create;	/* with this errno */
-	bool refuse_dials;	/* -ETIMEDOUT at once */
-	bool mute_guests;	/* new guests say nothing */
+	int fail_create;   /* with this errno */
+	bool refuse_dials; /* -ETIMEDOUT at once */
+	bool mute_guests;  /* new guests say nothing */
 
 	unsigned creates, destroys, dials, lists, deadlines;
 };

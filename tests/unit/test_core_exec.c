@@ -61,7 +61,8 @@ static void an_exception_is_told_as_it_was_said(void **state)
 	g = fixture_session(fx, c);
 	fixture_exec(fx, c, "1/0", e);
 	RUN_UNTIL(fx, g->execs == 1);
-	guest_say_error(g, g->call, "ZeroDivisionError", "division\xff by zero");
+	guest_say_error(g, g->call, "ZeroDivisionError",
+			"division\xff by zero");
 	guest_finish(g, WIRE_STATUS_ERROR, 0);
 	fixture_wait_exec(fx, c, e, EXEC_ERROR);
 	fixture_settle(fx);
@@ -138,8 +139,9 @@ static void files_are_fetched_before_the_end_is_told(void **state)
 	assert_null(v.results[0].data[0].data);
 	assert_string_equal(v.results[0].data[0].file_id, png);
 
-	assert_int_equal(core_cfile_open(fx->core, &fx->who, c, png, &file, &fd,
-					 &err), 0);
+	assert_int_equal(
+		core_cfile_open(fx->core, &fx->who, c, png, &file, &fd, &err),
+		0);
 	assert_int_equal(read(fd, content, sizeof(content)), 4);
 	assert_memory_equal(content, "PNG!", 4);
 	close(fd);
@@ -172,15 +174,16 @@ static void a_changed_file_gets_a_new_id_and_the_old_one_stays(void **state)
 	fixture_wait_exec(fx, c, e, EXEC_OK);
 	v = fixture_exec_view(fx, c, e);
 	assert_string_not_equal(v.artifacts[0].id, first);
-	assert_int_equal(core_cfile_get(fx->core, &fx->who, c, first, &file,
-					&err), 0);
+	assert_int_equal(
+		core_cfile_get(fx->core, &fx->who, c, first, &file, &err), 0);
 	assert_int_equal(file.bytes, 3);
 }
 
 static void one_runs_eight_wait_and_the_next_is_refused(void **state)
 {
 	struct fixture *fx = *state;
-	const struct exec_spec spec = { .code = "x", .code_len = 1,
+	const struct exec_spec spec = { .code = "x",
+					.code_len = 1,
 					.stdin_data = "" };
 	char c[ID_SIZE], e[9][ID_SIZE];
 	struct scripted_guest *g;
@@ -208,8 +211,8 @@ static void one_runs_eight_wait_and_the_next_is_refused(void **state)
 	RUN_UNTIL(fx, g->releases == 9);
 }
 
-static void an_interrupt_reaches_the_guest_and_a_waiting_one_never_runs(
-	void **state)
+static void
+an_interrupt_reaches_the_guest_and_a_waiting_one_never_runs(void **state)
 {
 	struct fixture *fx = *state;
 	char c[ID_SIZE], first[ID_SIZE], second[ID_SIZE];
@@ -220,17 +223,17 @@ static void an_interrupt_reaches_the_guest_and_a_waiting_one_never_runs(
 	g = fixture_session(fx, c);
 	fixture_exec(fx, c, "a", first);
 	fixture_exec(fx, c, "b", second);
-	assert_int_equal(core_exec_interrupt(fx->core, &fx->who, c, second,
-					     &err), 0);
+	assert_int_equal(
+		core_exec_interrupt(fx->core, &fx->who, c, second, &err), 0);
 	fixture_wait_exec(fx, c, second, EXEC_INTERRUPTED);
-	assert_int_equal(core_exec_interrupt(fx->core, &fx->who, c, first,
-					     &err), 0);
+	assert_int_equal(
+		core_exec_interrupt(fx->core, &fx->who, c, first, &err), 0);
 	RUN_UNTIL(fx, g->interrupts == 1);
 	guest_finish(g, WIRE_STATUS_INTERRUPTED, 0);
 	fixture_wait_exec(fx, c, first, EXEC_INTERRUPTED);
 	fixture_settle(fx);
-	assert_int_equal(core_exec_interrupt(fx->core, &fx->who, c, first,
-					     &err), 0);
+	assert_int_equal(
+		core_exec_interrupt(fx->core, &fx->who, c, first, &err), 0);
 	fixture_settle(fx);
 	assert_int_equal(g->interrupts, 1);
 	assert_int_equal(g->execs, 1);
@@ -357,8 +360,8 @@ static void pings_without_answer_end_the_session(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup,              \
-						fixture_teardown)
+#define TEST(f) \
+	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(an_execution_goes_to_the_guest_and_comes_back),
 		TEST(an_exception_is_told_as_it_was_said),

@@ -41,9 +41,10 @@ static void upload_to(struct fixture *fx, const char *container,
 	*ret = (struct answer){ .called = false };
 	assert_int_equal(core_upload_new(fx->core, &fx->who, container,
 					 UINT64_MAX, NULL, NULL, &upload,
-					 &ret->err), 0);
-	assert_int_equal(core_upload_write(upload, data, strlen(data),
-					   &ret->err), 0);
+					 &ret->err),
+			 0);
+	assert_int_equal(
+		core_upload_write(upload, data, strlen(data), &ret->err), 0);
 	if (core_cfile_create(fx->core, &fx->who, container, name, upload,
 			      on_cfile, ret, &ret->err) < 0) {
 		core_upload_free(upload);
@@ -66,8 +67,8 @@ static void an_upload_is_visible_when_it_is_answered(void **state)
 	RUN_UNTIL(fx, a.called);
 	assert_false(a.failed);
 	assert_non_null(guest_file(g, "in.txt"));
-	assert_int_equal(core_cfile_get(fx->core, &fx->who, c, a.id, &file,
-					&a.err), 0);
+	assert_int_equal(
+		core_cfile_get(fx->core, &fx->who, c, a.id, &file, &a.err), 0);
 	assert_true(file.by_user);
 	assert_string_equal(file.path, "/mnt/data/in.txt");
 
@@ -114,7 +115,8 @@ static void an_upload_stops_the_idle_clock(void **state)
 	fixture_start(fx);
 	(void)fixture_session(fx, c);
 	assert_int_equal(core_upload_new(fx->core, &fx->who, c, UINT64_MAX,
-					 NULL, NULL, &upload, &err), 0);
+					 NULL, NULL, &upload, &err),
+			 0);
 	clock_advance(fx->clock, 30 * USEC_PER_MINUTE);
 	fixture_settle(fx);
 	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_RUNNING);
@@ -126,8 +128,8 @@ static void an_upload_stops_the_idle_clock(void **state)
 	RUN_UNTIL(fx, fixture_container(fx, c).state != SESSION_VIEW_RUNNING);
 }
 
-static void a_deleted_file_goes_from_the_guest_before_the_next_execution(
-	void **state)
+static void
+a_deleted_file_goes_from_the_guest_before_the_next_execution(void **state)
 {
 	struct fixture *fx = *state;
 	struct scripted_guest *g;
@@ -139,7 +141,8 @@ static void a_deleted_file_goes_from_the_guest_before_the_next_execution(
 	upload_to(fx, c, "in.txt", "hello", &a);
 	RUN_UNTIL(fx, a.called);
 	assert_int_equal(core_cfile_delete(fx->core, &fx->who, c, a.id, on_done,
-					   &done, &done.err), 0);
+					   &done, &done.err),
+			 0);
 	fixture_exec(fx, c, "x", e);
 	RUN_UNTIL(fx, g->execs == 1);
 	assert_int_equal(g->deletes, 1);
@@ -162,7 +165,8 @@ static void what_is_anothers_is_not_there(void **state)
 	struct error foreign, missing;
 	struct answer a = { .called = false };
 	const char *files[] = { file };
-	const struct container_spec spec = { .name = "x", .file_count = 1,
+	const struct container_spec spec = { .name = "x",
+					     .file_count = 1,
 					     .file_ids = files };
 
 	fixture_start(fx);
@@ -203,7 +207,8 @@ static void what_is_anothers_is_not_there(void **state)
 static void keys_open_until_they_are_revoked(void **state)
 {
 	struct fixture *fx = *state;
-	const struct key_spec spec = { .tenant = "acme", .name = "ci",
+	const struct key_spec spec = { .tenant = "acme",
+				       .name = "ci",
 				       .scopes = CORE_SCOPE_FILES };
 	struct answer a = { .called = false }, r = { .called = false };
 	struct principal who;
@@ -211,14 +216,14 @@ static void keys_open_until_they_are_revoked(void **state)
 	char key[128], *at;
 
 	fixture_start(fx);
-	assert_int_equal(core_admin_key_create(fx->core, &spec, on_json, &a,
-					       &a.err), 0);
+	assert_int_equal(
+		core_admin_key_create(fx->core, &spec, on_json, &a, &a.err), 0);
 	RUN_UNTIL(fx, a.called);
 	at = strstr(a.text, "\"key\":\"");
 	assert_non_null(at);
 	assert_int_equal(sscanf(at, "\"key\":\"%127[^\"]", key), 1);
-	assert_int_equal(core_authenticate(fx->core, key, strlen(key), &who,
-					   &a.err), 0);
+	assert_int_equal(
+		core_authenticate(fx->core, key, strlen(key), &who, &a.err), 0);
 	assert_string_equal(who.tenant, "acme");
 	assert_int_equal(who.scopes, CORE_SCOPE_FILES);
 	assert_true(core_authenticate(fx->core, key, strlen(key) - 1, &who,
@@ -231,8 +236,8 @@ static void keys_open_until_they_are_revoked(void **state)
 	assert_non_null(strstr(buf_str(&list), "\"files\""));
 	buf_done(&list);
 	strcpy(a.id, who.key_id);
-	assert_int_equal(core_admin_key_revoke(fx->core, a.id, on_done, &r,
-					       &r.err), 0);
+	assert_int_equal(
+		core_admin_key_revoke(fx->core, a.id, on_done, &r, &r.err), 0);
 	RUN_UNTIL(fx, r.called);
 	assert_true(core_authenticate(fx->core, key, strlen(key), &who,
 				      &a.err) < 0);
@@ -245,6 +250,40 @@ static void count_wake(void *userdata)
 	++*(unsigned *)userdata;
 }
 
+/* After what was read: id 3 is in the middle of the first piece of output. */
+static void read_from_store(struct fixture *fx, const char *c, const char *e)
+{
+	unsigned wakes = 0, types[EXEC_EVENT_TYPE_COUNT] = { 0 };
+	struct error err = ERROR_INIT;
+	struct exec_event ev;
+	struct exec_watch *w;
+	char text[64] = "";
+	int r;
+
+	assert_int_equal(exec_watch_new(fx->core, &fx->who, c, e, 3, count_wake,
+					&wakes, &w, &err),
+			 0);
+	while ((r = exec_watch_next(w, 100, &ev)) == 1) {
+		types[ev.type]++;
+		if (ev.type == EXEC_EVENT_OUTPUT)
+			strncat(text, ev.data, ev.data_len);
+		if (ev.type == EXEC_EVENT_DONE)
+			assert_int_equal(ev.id, 12);
+	}
+	assert_int_equal(r, -ENODATA);
+	assert_string_equal(text, "\xc3\xa9"
+				  "def!g");
+	assert_int_equal(types[EXEC_EVENT_STARTED], 0);
+	assert_int_equal(types[EXEC_EVENT_RESULT], 1);
+	assert_int_equal(types[EXEC_EVENT_DONE], 1);
+	exec_watch_free(w);
+	assert_int_equal(exec_watch_new(fx->core, &fx->who, c, e, 12,
+					count_wake, &wakes, &w, &err),
+			 0);
+	assert_int_equal(exec_watch_next(w, 100, &ev), -ENODATA);
+	exec_watch_free(w);
+}
+
 static void a_watch_sees_all_events_and_can_go_on_anywhere(void **state)
 {
 	struct fixture *fx = *state;
@@ -252,21 +291,23 @@ static void a_watch_sees_all_events_and_can_go_on_anywhere(void **state)
 	struct exec_watch *w;
 	struct exec_event ev;
 	struct error err = ERROR_INIT;
-	char c[ID_SIZE], e[ID_SIZE], text[64] = "";
-	unsigned wakes = 0, types[EXEC_EVENT_TYPE_COUNT] = { 0 };
-	int r;
+	char c[ID_SIZE], e[ID_SIZE];
+	unsigned wakes = 0;
 
 	fixture_start(fx);
 	g = fixture_session(fx, c);
 	fixture_exec(fx, c, "x", e);
 	assert_int_equal(exec_watch_new(fx->core, &fx->who, c, e, 0, count_wake,
-					&wakes, &w, &err), 0);
+					&wakes, &w, &err),
+			 0);
 	RUN_UNTIL(fx, g->execs == 1);
 	assert_int_equal(exec_watch_next(w, 100, &ev), 1);
 	assert_int_equal(ev.type, EXEC_EVENT_STARTED);
 	assert_int_equal(ev.id, 1);
 	assert_int_equal(exec_watch_next(w, 100, &ev), 0);
-	guest_say_output(g, 1, WIRE_STDOUT, 0, "ab\xc3\xa9" "d");
+	guest_say_output(g, 1, WIRE_STDOUT, 0,
+			 "ab\xc3\xa9"
+			 "d");
 	guest_say_output(g, 1, WIRE_STDOUT, 5, "ef");
 	fixture_settle(fx);
 	assert_int_equal(wakes, 1);
@@ -283,26 +324,7 @@ static void a_watch_sees_all_events_and_can_go_on_anywhere(void **state)
 	fixture_wait_exec(fx, c, e, EXEC_OK);
 	fixture_settle(fx);
 
-	/* From the store, after what was read. */
-	assert_int_equal(exec_watch_new(fx->core, &fx->who, c, e, 3, count_wake,
-					&wakes, &w, &err), 0);
-	while ((r = exec_watch_next(w, 100, &ev)) == 1) {
-		types[ev.type]++;
-		if (ev.type == EXEC_EVENT_OUTPUT)
-			strncat(text, ev.data, ev.data_len);
-		if (ev.type == EXEC_EVENT_DONE)
-			assert_int_equal(ev.id, 12);
-	}
-	assert_int_equal(r, -ENODATA);
-	assert_string_equal(text, "\xc3\xa9" "def!g");
-	assert_int_equal(types[EXEC_EVENT_STARTED], 0);
-	assert_int_equal(types[EXEC_EVENT_RESULT], 1);
-	assert_int_equal(types[EXEC_EVENT_DONE], 1);
-	exec_watch_free(w);
-	assert_int_equal(exec_watch_new(fx->core, &fx->who, c, e, 12,
-					count_wake, &wakes, &w, &err), 0);
-	assert_int_equal(exec_watch_next(w, 100, &ev), -ENODATA);
-	exec_watch_free(w);
+	read_from_store(fx, c, e);
 }
 
 static void a_repeated_create_is_the_first_one(void **state)
@@ -315,15 +337,18 @@ static void a_repeated_create_is_the_first_one(void **state)
 
 	fixture_start(fx);
 	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
-					       on_container, &a, &a.err), 0);
+					       on_container, &a, &a.err),
+			 0);
 	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
-					       on_container, &b, &b.err), 0);
+					       on_container, &b, &b.err),
+			 0);
 	RUN_UNTIL(fx, a.called && b.called);
 	assert_false(b.failed);
 	assert_string_equal(a.id, b.id);
 	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
 					       on_container, &again,
-					       &again.err), 0);
+					       &again.err),
+			 0);
 	RUN_UNTIL(fx, again.called);
 	assert_string_equal(a.id, again.id);
 	fixture_settle(fx);
@@ -337,7 +362,8 @@ static void a_repeated_create_is_the_first_one(void **state)
 static void a_repeated_execution_runs_once(void **state)
 {
 	struct fixture *fx = *state;
-	struct exec_spec spec = { .code = "x", .code_len = 1,
+	struct exec_spec spec = { .code = "x",
+				  .code_len = 1,
 				  .stdin_data = "",
 				  .idempotency = { .key = "k" } };
 	struct answer a = { .called = false }, b = { .called = false };
@@ -347,9 +373,11 @@ static void a_repeated_execution_runs_once(void **state)
 	fixture_start(fx);
 	g = fixture_session(fx, c);
 	assert_int_equal(core_exec_start(fx->core, &fx->who, c, &spec, on_exec,
-					 &a, &a.err), 0);
+					 &a, &a.err),
+			 0);
 	assert_int_equal(core_exec_start(fx->core, &fx->who, c, &spec, on_exec,
-					 &b, &b.err), 0);
+					 &b, &b.err),
+			 0);
 	RUN_UNTIL(fx, a.called && b.called);
 	assert_false(a.failed || b.failed);
 	assert_string_equal(a.id, b.id);
@@ -360,7 +388,8 @@ static void a_repeated_execution_runs_once(void **state)
 	fixture_settle(fx);
 	b = (struct answer){ .called = false };
 	assert_int_equal(core_exec_start(fx->core, &fx->who, c, &spec, on_exec,
-					 &b, &b.err), 0);
+					 &b, &b.err),
+			 0);
 	RUN_UNTIL(fx, b.called);
 	assert_string_equal(a.id, b.id);
 	assert_int_equal(g->execs, 1);
@@ -368,8 +397,8 @@ static void a_repeated_execution_runs_once(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup,              \
-						fixture_teardown)
+#define TEST(f) \
+	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(files_are_in_the_guest_before_anything_runs),
 		TEST(an_upload_is_visible_when_it_is_answered),

@@ -229,16 +229,15 @@ static void any_bytes_for_names_are_told_as_text(void **state)
 	fixture_wait_exec(fx, s.c, s.e, EXEC_OK);
 	v = fixture_exec_view(fx, s.c, s.e);
 	assert_int_equal(v.skipped_count, 2);
-	assert_string_equal(v.skipped[0].path,
-			    "/mnt/data/a\xef\xbf\xbd.txt");
+	assert_string_equal(v.skipped[0].path, "/mnt/data/a\xef\xbf\xbd.txt");
 	assert_string_equal(v.skipped[0].reason, "bad_name");
 	assert_string_equal(v.skipped[1].reason, "bad_name");
 }
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup,              \
-						fixture_teardown)
+#define TEST(f) \
+	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(the_daemons_own_messages_are_refused),
 		TEST(an_oversized_frame_is_refused_before_it_arrives),

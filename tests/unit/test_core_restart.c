@@ -181,8 +181,7 @@ static void a_vm_that_is_gone_has_ended_its_session(void **state)
 	fixture_wait_state(fx, c, SESSION_VIEW_ENDED);
 	assert_string_equal(fixture_container(fx, c).ended_reason,
 			    "vm_crashed");
-	assert_int_equal(fixture_exec_view(fx, c, e).status,
-			 EXEC_SESSION_LOST);
+	assert_int_equal(fixture_exec_view(fx, c, e).status, EXEC_SESSION_LOST);
 }
 
 static void a_create_cut_short_is_boot_failed(void **state)
@@ -284,7 +283,8 @@ static void a_deleted_container_stays_deleted(void **state)
 	(void)fixture_session(fx, c);
 	fx->vmd.hold_destroys = true;
 	assert_int_equal(core_container_delete(fx->core, &fx->who, c, on_done,
-					       &a, &a.err), 0);
+					       &a, &a.err),
+			 0);
 	RUN_UNTIL(fx, a.called && fx->vmd.destroys == 1);
 	fixture_kill(fx);
 	fx->vmd.hold_destroys = false;
@@ -332,8 +332,8 @@ static void the_audit_finds_nothing_and_then_what_is_wrong(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup,              \
-						fixture_teardown)
+#define TEST(f) \
+	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(an_idle_session_goes_on),
 		TEST(a_running_execution_comes_to_its_full_result),

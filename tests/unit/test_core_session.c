@@ -21,7 +21,8 @@ static void nothing_is_made_before_the_intent_is_durable(void **state)
 
 	fixture_start(fx);
 	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
-					       on_container, &a, &a.err), 0);
+					       on_container, &a, &a.err),
+			 0);
 	assert_int_equal(fx->vmd.creates, 0);
 	RUN_UNTIL(fx, fx->vmd.creates == 1);
 	assert_true(a.called);
@@ -43,8 +44,8 @@ static void the_idle_limit_ends_it_and_takes_the_last_files(void **state)
 	g = fixture_session(fx, c);
 	clock_advance(fx->clock, 19 * USEC_PER_MINUTE);
 	fixture_settle(fx);
-	assert_int_equal(core_container_get(fx->core, &fx->who, c, true, &v,
-					    &err), 0);
+	assert_int_equal(
+		core_container_get(fx->core, &fx->who, c, true, &v, &err), 0);
 	assert_int_equal(v.state, SESSION_VIEW_RUNNING);
 	clock_advance(fx->clock, 19 * USEC_PER_MINUTE);
 	fixture_settle(fx);
@@ -114,19 +115,21 @@ static void files_outlive_their_container(void **state)
 	fixture_settle(fx);
 
 	assert_int_equal(core_cfile_list(fx->core, &fx->who, c, &page,
-					 on_listed, &l, &more, &err), 0);
+					 on_listed, &l, &more, &err),
+			 0);
 	assert_int_equal(l.count, 1);
 	assert_string_equal(l.path, "/mnt/data/a.txt");
-	assert_int_equal(core_cfile_open(fx->core, &fx->who, c, l.id, &file,
-					 &fd, &err), 0);
+	assert_int_equal(
+		core_cfile_open(fx->core, &fx->who, c, l.id, &file, &fd, &err),
+		0);
 	close(fd);
 	/* And its execution reads as before. */
 	assert_int_equal(fixture_exec_view(fx, c, e).status, EXEC_OK);
 
 	/* But for the retention time only. */
 	clock_advance(fx->clock, 25 * USEC_PER_HOUR);
-	RUN_UNTIL(fx, core_cfile_get(fx->core, &fx->who, c, l.id, &file,
-				     &err) < 0);
+	RUN_UNTIL(fx,
+		  core_cfile_get(fx->core, &fx->who, c, l.id, &file, &err) < 0);
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 }
 
@@ -187,7 +190,8 @@ static void a_vm_that_dies_ends_all_its_executions(void **state)
 static void an_expired_container_says_when_why_and_what_to_do(void **state)
 {
 	struct fixture *fx = *state;
-	const struct exec_spec spec = { .code = "x", .code_len = 1,
+	const struct exec_spec spec = { .code = "x",
+					.code_len = 1,
 					.stdin_data = "" };
 	struct answer a = { .called = false };
 	struct core_upload *upload;
@@ -210,13 +214,13 @@ static void an_expired_container_says_when_why_and_what_to_do(void **state)
 	assert_string_equal(a.err.reason, "container_expired");
 }
 
-static void delete(struct fixture *fx, const char *id)
+static void erase(struct fixture *fx, const char *id)
 {
 	struct answer a = { .called = false };
 	struct container_view view;
 
-	if (core_container_delete(fx->core, &fx->who, id, on_done, &a,
-				  &a.err) < 0)
+	if (core_container_delete(fx->core, &fx->who, id, on_done, &a, &a.err) <
+	    0)
 		fail_msg("%s", a.err.message);
 	RUN_UNTIL(fx, a.called);
 	assert_false(a.failed);
@@ -242,32 +246,32 @@ static void delete_works_in_every_state(void **state)
 	fx->vmd.hold_creates = true;
 	fixture_create(fx, NULL, 0, &a);
 	RUN_UNTIL(fx, fx->vmd.creates == 1);
-	delete(fx, a.id);			/* being created */
+	erase(fx, a.id); /* being created */
 	fx->vmd.hold_creates = false;
 
 	fx->vmd.mute_guests = true;
 	fixture_create(fx, NULL, 0, &a);
 	RUN_UNTIL(fx, fx->vmd.dials == 1);
-	delete(fx, a.id);			/* booting */
+	erase(fx, a.id); /* booting */
 	fx->vmd.mute_guests = false;
 
 	(void)fixture_session(fx, c);
-	delete(fx, c);				/* idle */
+	erase(fx, c); /* idle */
 
 	g = fixture_session(fx, c);
 	fixture_exec(fx, c, "x", e);
 	RUN_UNTIL(fx, g->execs == 1);
-	delete(fx, c);				/* executing */
+	erase(fx, c); /* executing */
 
 	g = fixture_session(fx, c);
 	clock_advance(fx->clock, 20 * USEC_PER_MINUTE);
 	RUN_UNTIL(fx, g->quiesces == 1);
-	delete(fx, c);				/* in its last harvest */
+	erase(fx, c); /* in its last harvest */
 
 	(void)fixture_session(fx, c);
 	vmd_vm_gone(&fx->vmd, fixture_vm(fx, c), VMD_REASON_CRASHED);
 	(void)ended_reason(fx, c);
-	delete(fx, c);				/* ended */
+	erase(fx, c); /* ended */
 }
 
 static void a_vm_that_cannot_be_made_is_boot_failed(void **state)
@@ -309,131 +313,6 @@ static void a_guest_that_never_becomes_ready_is_boot_failed(void **state)
 	assert_string_equal(ended_reason(fx, a.id), "boot_failed");
 }
 
-static void a_claim_from_the_pool_asks_nobody(void **state)
-{
-	struct fixture *fx = *state;
-	struct answer a;
-	unsigned creates;
-
-	fixture_set(fx, "pool.default.ready=2");
-	fixture_start(fx);
-	RUN_UNTIL(fx, fx->vmd.count == 2 && fx->vmd.vms[1].guest->control);
-	fixture_settle(fx);
-	creates = fx->vmd.creates;
-	fixture_create(fx, NULL, 0, &a);
-	assert_int_equal(fixture_container(fx, a.id).state,
-			 SESSION_VIEW_RUNNING);
-	assert_string_equal(fixture_container(fx, a.id).vm,
-			    fx->vmd.vms[0].create.vm_id);
-	assert_int_equal(fx->vmd.creates, creates);
-	/* And then it is filled up again. */
-	RUN_UNTIL(fx, fx->vmd.creates == creates + 1);
-}
-
-static void a_pool_that_fails_waits_longer_each_time(void **state)
-{
-	struct fixture *fx = *state;
-	int i;
-
-	fixture_set(fx, "pool.default.ready=1");
-	fx->vmd.fail_create = -EIO;
-	fixture_start(fx);
-	fixture_settle(fx);
-	assert_int_equal(fx->vmd.creates, 1);
-	clock_advance(fx->clock, USEC_PER_SEC);
-	fixture_settle(fx);
-	assert_int_equal(fx->vmd.creates, 2);
-	clock_advance(fx->clock, USEC_PER_SEC);
-	fixture_settle(fx);
-	assert_int_equal(fx->vmd.creates, 2);
-	for (i = 0; i < 100; i++) {
-		clock_advance(fx->clock, 10 * USEC_PER_SEC);
-		fixture_settle(fx);
-	}
-	assert_in_range(fx->vmd.creates, 10, 30);
-}
-
-static void refuse(struct fixture *fx, const struct container_spec *spec,
-		   enum error_code code)
-{
-	struct answer a = { .called = false };
-
-	assert_true(core_container_create(fx->core, &fx->who, spec,
-					  on_container, &a, &a.err) < 0);
-	assert_int_equal(a.err.code, code);
-}
-
-static void what_cannot_be_had_is_refused_and_costs_nothing(void **state)
-{
-	struct fixture *fx = *state;
-	static const char *const missing[] = { "file-aaaaaaaaaaaaaaaaaaaaaaaa" };
-	struct container_spec spec = { .name = "x" };
-	struct answer a;
-	char c[ID_SIZE];
-
-	fixture_set(fx, "pool.default.max=1");
-	fixture_start(fx);
-	spec.pool = "none";
-	refuse(fx, &spec, ERR_NOT_FOUND);
-	spec.pool = NULL;
-	spec.name = "a\nb";
-	refuse(fx, &spec, ERR_BAD_REQUEST);
-	spec.name = "x";
-	spec.idle_minutes = 21;
-	refuse(fx, &spec, ERR_BAD_REQUEST);
-	spec.idle_minutes = 0;
-	spec.memory = MEMORY_64G;
-	refuse(fx, &spec, ERR_CAPACITY);
-	spec.memory = MEMORY_1G;
-	spec.file_ids = missing;
-	spec.file_count = 1;
-	refuse(fx, &spec, ERR_NOT_FOUND);
-	spec.file_count = 0;
-
-	(void)fixture_session(fx, c);
-	refuse(fx, &spec, ERR_CAPACITY);
-	delete(fx, c);
-	fixture_create(fx, NULL, 0, &a);
-}
-
-static void a_tenant_has_its_share_of_sessions(void **state)
-{
-	struct fixture *fx = *state;
-	const struct container_spec spec = { .name = "x" };
-	struct answer a;
-
-	fixture_set(fx, "session.max_per_tenant=1");
-	fixture_start(fx);
-	fixture_create(fx, NULL, 0, &a);
-	refuse(fx, &spec, ERR_LIMIT);
-	delete(fx, a.id);
-	fixture_create(fx, NULL, 0, &a);
-}
-
-static void without_a_hypervisor_process_creates_are_refused(void **state)
-{
-	struct fixture *fx = *state;
-	const struct container_spec spec = { .name = "x" };
-	char c[ID_SIZE], e[ID_SIZE];
-	struct scripted_guest *g;
-
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	vmd_script_drop(&fx->vmd);
-	RUN_UNTIL(fx, !vmd_client_hello(fx->client));
-	refuse(fx, &spec, ERR_HYPERVISOR);
-
-	/* What runs goes on without it, and after it came back. */
-	fixture_exec(fx, c, "x", e);
-	RUN_UNTIL(fx, g->execs == 1);
-	guest_finish(g, WIRE_STATUS_OK, 0);
-	fixture_wait_exec(fx, c, e, EXEC_OK);
-	fixture_connect(fx);
-	RUN_UNTIL(fx, fx->vmd.lists == 2);
-	fixture_settle(fx);
-	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_RUNNING);
-}
-
 static void a_vm_that_vanished_while_vmd_was_away_has_crashed(void **state)
 {
 	struct fixture *fx = *state;
@@ -449,31 +328,6 @@ static void a_vm_that_vanished_while_vmd_was_away_has_crashed(void **state)
 	assert_string_equal(ended_reason(fx, c), "vm_crashed");
 }
 
-static void a_destroy_that_hangs_keeps_its_room(void **state)
-{
-	struct fixture *fx = *state;
-	const struct container_spec spec = { .name = "x" };
-	struct answer a = { .called = false };
-	struct scripted_vm *vm;
-	char c[ID_SIZE];
-
-	fixture_set(fx, "pool.default.max=1");
-	fixture_start(fx);
-	(void)fixture_session(fx, c);
-	fx->vmd.hold_destroys = true;
-	assert_int_equal(core_admin_kill(fx->core, c, on_done, &a, &a.err), 0);
-	RUN_UNTIL(fx, fx->vmd.destroys == 1);
-	fixture_settle(fx);
-	assert_int_equal(fixture_container(fx, c).state,
-			 SESSION_VIEW_STOPPING);
-	refuse(fx, &spec, ERR_CAPACITY);
-	vm = vmd_vm(&fx->vmd, 0);
-	vmd_vm_gone(&fx->vmd, vm, VMD_REASON_DESTROYED);
-	assert_string_equal(ended_reason(fx, c), "operator");
-	fixture_settle(fx);
-	fixture_create(fx, NULL, 0, &a);
-}
-
 static void on_stopped(void *userdata)
 {
 	*(bool *)userdata = true;
@@ -483,6 +337,7 @@ static void stopping_drains_everything(void **state)
 {
 	struct fixture *fx = *state;
 	const struct container_spec spec = { .name = "x" };
+	struct answer a = { .called = false };
 	struct scripted_guest *g;
 	bool stopped = false;
 	char c[ID_SIZE];
@@ -492,7 +347,9 @@ static void stopping_drains_everything(void **state)
 	g = fixture_session(fx, c);
 	RUN_UNTIL(fx, fx->vmd.count == 2);
 	core_stop(fx->core, CORE_STOP_END, on_stopped, &stopped);
-	refuse(fx, &spec, ERR_CAPACITY);
+	assert_true(core_container_create(fx->core, &fx->who, &spec,
+					  on_container, &a, &a.err) < 0);
+	assert_int_equal(a.err.code, ERR_CAPACITY);
 	RUN_UNTIL(fx, g->quiesces == 1);
 	assert_false(stopped);
 	guest_say_quiesced(g, 0);
@@ -503,8 +360,8 @@ static void stopping_drains_everything(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup,              \
-						fixture_teardown)
+#define TEST(f) \
+	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_is_made_before_the_intent_is_durable),
 		TEST(the_idle_limit_ends_it_and_takes_the_last_files),
@@ -515,13 +372,7 @@ int main(void)
 		TEST(delete_works_in_every_state),
 		TEST(a_vm_that_cannot_be_made_is_boot_failed),
 		TEST(a_guest_that_never_becomes_ready_is_boot_failed),
-		TEST(a_claim_from_the_pool_asks_nobody),
-		TEST(a_pool_that_fails_waits_longer_each_time),
-		TEST(what_cannot_be_had_is_refused_and_costs_nothing),
-		TEST(a_tenant_has_its_share_of_sessions),
-		TEST(without_a_hypervisor_process_creates_are_refused),
 		TEST(a_vm_that_vanished_while_vmd_was_away_has_crashed),
-		TEST(a_destroy_that_hangs_keeps_its_room),
 		TEST(stopping_drains_everything),
 	};
 

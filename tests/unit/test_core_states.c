@@ -59,7 +59,7 @@ static void a_session_moves_as_the_law_says(void **state)
 		}
 		assert_int_equal(session_state_expired(from),
 				 from == SESSION_VIEW_STOPPING ||
-				 from == SESSION_VIEW_ENDED);
+					 from == SESSION_VIEW_ENDED);
 	}
 }
 
@@ -74,12 +74,12 @@ static void an_execution_goes_through_saving_to_its_end(void **state)
 		assert_int_equal(exec_state_may_follow(from, EXEC_STATE_OVER),
 				 from == EXEC_STATE_SAVING);
 		if (from < EXEC_STATE_SAVING)
-			assert_true(exec_state_may_follow(from,
-							  EXEC_STATE_SAVING));
+			assert_true(
+				exec_state_may_follow(from, EXEC_STATE_SAVING));
 		assert_non_null(exec_state_name(from));
 	}
-	assert_false(exec_state_may_follow(EXEC_STATE_QUEUED,
-					   EXEC_STATE_PULLING));
+	assert_false(
+		exec_state_may_follow(EXEC_STATE_QUEUED, EXEC_STATE_PULLING));
 }
 
 static void every_end_has_a_word_that_reads_back(void **state)
@@ -122,7 +122,8 @@ static void a_map_finds_what_was_put_while_it_grows(void **state)
 	for (i = 0; i < 1000; i++) {
 		snprintf(things[i].key, sizeof(things[i].key), "k%zu", i);
 		assert_int_equal(map_put(&map, &things[i].node, things[i].key,
-					 &things[i]), 0);
+					 &things[i]),
+				 0);
 	}
 	assert_int_equal(map.count, 1000);
 	for (i = 0; i < 1000; i++)

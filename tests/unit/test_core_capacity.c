@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core_fixture.h"
+
+#include <errno.h>
+
+/* Room for sessions: who gets it, who is refused, and that it comes back. */
+
+static void erase(struct fixture *fx, const char *id)
+{
+	struct answer a = { .called = false };
+
+	assert_int_equal(core_container_delete(fx->core, &fx->who, id, on_done,
+					       &a, &a.err),
+			 0);
+	RUN_UNTIL(fx, a.called && vmd_running(&fx->vmd) == 0);
+	fixture_settle(fx);
+}
+
+static void a_claim_from_the_pool_asks_nobody(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a;
+	unsigned creates;
+
+	fixture_set(fx, "pool.default.ready=2");
+	fixture_start(fx);
+	RUN_UNTIL(fx, fx->vmd.count == 2 && fx->vmd.vms[1].guest->control);
+	fixture_settle(fx);
+	creates = fx->vmd.creates;
+	fixture_create(fx, NULL, 0, &a);
+	assert_int_equal(fixture_container(fx, a.id).state,
+			 SESSION_VIEW_RUNNING);
+	assert_string_equal(fixture_container(fx, a.id).vm,
+			    fx->vmd.vms[0].create.vm_id);
+	assert_int_equal(fx->vmd.creates, creates);
+	/* And then it is filled up again. */
+	RUN_UNTIL(fx, fx->vmd.creates == creates + 1);
+}
+
+static void a_pool_that_fails_waits_longer_each_time(void **state)
+{
+	struct fixture *fx = *state;
+	int i;
+
+	fixture_set(fx, "pool.default.ready=1");
+	fx->vmd.fail_create = -EIO;
+	fixture_start(fx);
+	fixture_settle(fx);
+	assert_int_equal(fx->vmd.creates, 1);
+	clock_advance(fx->clock, USEC_PER_SEC);
+	fixture_settle(fx);
+	assert_int_equal(fx->vmd.creates, 2);
+	clock_advance(fx->clock, USEC_PER_SEC);
+	fixture_settle(fx);
+	assert_int_equal(fx->vmd.creates, 2);
+	for (i = 0; i < 100; i++) {
+		clock_advance(fx->clock, 10 * USEC_PER_SEC);
+		fixture_settle(fx);
+	}
+	assert_in_range(fx->vmd.creates, 10, 30);
+}
+
+static void refuse(struct fixture *fx, const struct container_spec *spec,
+		   enum error_code code)
+{
+	struct answer a = { .called = false };
+
+	assert_true(core_container_create(fx->core, &fx->who, spec,
+					  on_container, &a, &a.err) < 0);
+	assert_int_equal(a.err.code, code);
+}
+
+static void what_cannot_be_had_is_refused_and_costs_nothing(void **state)
+{
+	struct fixture *fx = *state;
+	static const char *const missing[] = {
+		"file-aaaaaaaaaaaaaaaaaaaaaaaa"
+	};
+	struct container_spec spec = { .name = "x" };
+	struct answer a;
+	char c[ID_SIZE];
+
+	fixture_set(fx, "pool.default.max=1");
+	fixture_start(fx);
+	spec.pool = "none";
+	refuse(fx, &spec, ERR_NOT_FOUND);
+	spec.pool = NULL;
+	spec.name = "a\nb";
+	refuse(fx, &spec, ERR_BAD_REQUEST);
+	spec.name = "x";
+	spec.idle_minutes = 21;
+	refuse(fx, &spec, ERR_BAD_REQUEST);
+	spec.idle_minutes = 0;
+	spec.memory = MEMORY_64G;
+	refuse(fx, &spec, ERR_CAPACITY);
+	spec.memory = MEMORY_1G;
+	spec.file_ids = missing;
+	spec.file_count = 1;
+	refuse(fx, &spec, ERR_NOT_FOUND);
+	spec.file_count = 0;
+
+	(void)fixture_session(fx, c);
+	refuse(fx, &spec, ERR_CAPACITY);
+	erase(fx, c);
+	fixture_create(fx, NULL, 0, &a);
+}
+
+static void a_tenant_has_its_share_of_sessions(void **state)
+{
+	struct fixture *fx = *state;
+	const struct container_spec spec = { .name = "x" };
+	struct answer a;
+
+	fixture_set(fx, "session.max_per_tenant=1");
+	fixture_start(fx);
+	fixture_create(fx, NULL, 0, &a);
+	refuse(fx, &spec, ERR_LIMIT);
+	erase(fx, a.id);
+	fixture_create(fx, NULL, 0, &a);
+}
+
+static void without_a_hypervisor_process_creates_are_refused(void **state)
+{
+	struct fixture *fx = *state;
+	const struct container_spec spec = { .name = "x" };
+	char c[ID_SIZE], e[ID_SIZE];
+	struct scripted_guest *g;
+
+	fixture_start(fx);
+	g = fixture_session(fx, c);
+	vmd_script_drop(&fx->vmd);
+	RUN_UNTIL(fx, !vmd_client_hello(fx->client));
+	refuse(fx, &spec, ERR_HYPERVISOR);
+
+	/* What runs goes on without it, and after it came back. */
+	fixture_exec(fx, c, "x", e);
+	RUN_UNTIL(fx, g->execs == 1);
+	guest_finish(g, WIRE_STATUS_OK, 0);
+	fixture_wait_exec(fx, c, e, EXEC_OK);
+	fixture_connect(fx);
+	RUN_UNTIL(fx, fx->vmd.lists == 2);
+	fixture_settle(fx);
+	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_RUNNING);
+}
+
+static void a_destroy_that_hangs_keeps_its_room(void **state)
+{
+	struct fixture *fx = *state;
+	const struct container_spec spec = { .name = "x" };
+	struct answer a = { .called = false };
+	struct scripted_vm *vm;
+	char c[ID_SIZE];
+
+	fixture_set(fx, "pool.default.max=1");
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	fx->vmd.hold_destroys = true;
+	assert_int_equal(core_admin_kill(fx->core, c, on_done, &a, &a.err), 0);
+	RUN_UNTIL(fx, fx->vmd.destroys == 1);
+	fixture_settle(fx);
+	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_STOPPING);
+	refuse(fx, &spec, ERR_CAPACITY);
+	vm = vmd_vm(&fx->vmd, 0);
+	vmd_vm_gone(&fx->vmd, vm, VMD_REASON_DESTROYED);
+	fixture_wait_state(fx, c, SESSION_VIEW_ENDED);
+	assert_string_equal(fixture_container(fx, c).ended_reason, "operator");
+	fixture_settle(fx);
+	fixture_create(fx, NULL, 0, &a);
+}
+
+int main(void)
+{
+#define TEST(f) \
+	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_claim_from_the_pool_asks_nobody),
+		TEST(a_pool_that_fails_waits_longer_each_time),
+		TEST(what_cannot_be_had_is_refused_and_costs_nothing),
+		TEST(a_tenant_has_its_share_of_sessions),
+		TEST(without_a_hypervisor_process_creates_are_refused),
+		TEST(a_destroy_that_hangs_keeps_its_room),
+	};
+
+	return RUN_TESTS(tests);
+}
