@@ -1,21 +1,19 @@
 """A start that cannot work says why in one sentence and what to do."""
 
 import os
-import pathlib
 import socket
 import subprocess
-import tempfile
 
 import pytest
 
 from cupola import BUILD, SANITIZER_ENV, Daemon
 
 
-def refused(d, seconds=60, env=None):
+def refused(d, seconds=60, prefix=()):
     """Start, expect the end; the last line of what it said."""
-    done = subprocess.run(d.command(), stdin=subprocess.DEVNULL,
+    done = subprocess.run([*prefix, *d.command()], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=seconds,
-                          env=dict(os.environ, **SANITIZER_ENV, **(env or {})))
+                          env=dict(os.environ, **SANITIZER_ENV))
     assert done.returncode != 0, done.stderr
     assert "Sanitizer" not in done.stderr, done.stderr
     lines = [line for line in done.stderr.splitlines() if line.strip()]
@@ -74,24 +72,31 @@ def test_two_daemons_run_side_by_side(daemon, fresh_daemon):
     assert other.call("GET", "/v1/files", key=daemon.key).status_code == 401
 
 
+def without(*programs):
+    """A command in front of another, which then does not find programs.
+
+    cupola-vmd takes programs from fixed places, not from its caller's PATH. In
+    a mount namespace of its own a device lies over them, which is no program.
+    """
+    there = [p for p in programs if os.path.exists(p)]
+    hide = "".join(f"mount --bind /dev/null {p} && " for p in there)
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+            hide + 'exec "$@"', "sh"]
+
+
 def test_no_qemu(attempt):
-    with tempfile.TemporaryDirectory(prefix="cup-path-", dir="/tmp") as empty:
-        os.chmod(empty, 0o755)
-        said, _ = refused(attempt(), env={"PATH": empty})
+    said, _ = refused(attempt(),
+                      prefix=without("/usr/bin/qemu-system-x86_64"))
     assert "QEMU" in said or "qemu" in said
     assert "install" in said
 
 
+@pytest.mark.skipif(os.path.exists("/dev/vhost-vsock"),
+                    reason="the kernel's backend is there")
 def test_no_vsock_backend(attempt):
-    # Everything but vhost-device-vsock.
-    with tempfile.TemporaryDirectory(prefix="cup-path-", dir="/tmp") as part:
-        os.chmod(part, 0o755)
-        for name in ("/usr/bin", "/usr/sbin", "/bin", "/sbin"):
-            for entry in pathlib.Path(name).iterdir():
-                link = pathlib.Path(part) / entry.name
-                if entry.name != "vhost-device-vsock" and not link.exists():
-                    link.symlink_to(entry)
-        said, _ = refused(attempt(), env={"PATH": part})
+    said, _ = refused(attempt(), prefix=without(
+        "/usr/bin/vhost-device-vsock", "/usr/libexec/vhost-device-vsock",
+        "/usr/local/bin/vhost-device-vsock"))
     assert "vhost-device-vsock" in said and "install" in said
 
 
