@@ -190,6 +190,7 @@ void http_conn_mute(struct http_conn *conn)
 void http_conn_shut(struct http_conn *conn)
 {
 	conn->left = true;
-	(void)shutdown(conn->fd, SHUT_RD);
+	/* Both halves: a library that does not read would not see one. */
+	(void)shutdown(conn->fd, SHUT_RDWR);
 	http_conn_resume(conn);
 }

@@ -52,6 +52,24 @@ static int field_of(const char *name, size_t size)
 	return -1;
 }
 
+static int refuse_layout(struct error *err)
+{
+	return error_set(err, ERR_BAD_REQUEST,
+			 "The header has a line that is not valid: a line end "
+			 "other than CRLF, a folded line, a NUL, a blank too "
+			 "many, or a field without a name");
+}
+
+int http_head_begin(struct http_head *head, const char *method,
+		    const char *target, const char *version, struct error *err)
+{
+	/* One blank on either side of the target. */
+	if (version != method + strlen(method) + strlen(target) + 2)
+		return refuse_layout(err);
+	head->next = version + strlen(version) + strlen("\r\n");
+	return 0;
+}
+
 int http_head_add(struct http_head *head, const char *name, size_t name_size,
 		  const char *value, size_t value_size, struct error *err)
 {
@@ -61,6 +79,10 @@ int http_head_add(struct http_head *head, const char *name, size_t name_size,
 		return error_set(err, ERR_HEADERS_TOO_LARGE,
 				 "There are more than %d header fields",
 				 HTTP_HEAD_FIELDS_MAX);
+	if (head->next && name != head->next)
+		return refuse_layout(err);
+	if (head->next)
+		head->next = value + value_size + strlen("\r\n");
 	if (!header_is_token(name, name_size))
 		return error_set(err, ERR_BAD_REQUEST,
 				 "A header field's name is not valid");
@@ -122,6 +144,8 @@ int http_head_check(struct http_head *head, const char *method,
 {
 	const char *expect = head->value[FIELD_EXPECT];
 
+	if (head->next && method + size != head->next + strlen("\r\n"))
+		return refuse_layout(err);
 	if (size > LIMIT_HEADERS_BYTES)
 		return error_set(err, ERR_HEADERS_TOO_LARGE,
 				 "The header is larger than %d bytes",

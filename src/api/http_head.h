@@ -8,8 +8,13 @@
  * Two servers that read one request differently are how requests get smuggled
  * past a proxy, so what is ambiguous is refused and the connection closed:
  * libmicrohttpd 0.9.75 itself accepts two Content-Lengths, Content-Length with
- * Transfer-Encoding, two Hosts and field names with blanks. It hides bare line
- * feeds and folded lines from us; 1.0 refuses those.
+ * Transfer-Encoding, two Hosts and field names with blanks.
+ *
+ * It also hides line ends of one byte, folded lines, NULs, and a field without a
+ * name, which it takes for the end of the head. But it parses in place: every
+ * string it gives out lies where it came from, so a gap between two of them
+ * that is not just what belongs there shows all of these. 1.0 refuses them
+ * itself and need not be watched.
  */
 
 #include <stdbool.h>
@@ -48,15 +53,30 @@ enum http_field {
  * @fields:	How many fields there were, known or not
  * @chunked:	The body comes in chunks; its length is not known
  * @content_length: Length of the body if it does not; 0 if there is none
+ * @next:	Where the next line must begin; NULL: not known
  */
 struct http_head {
 	const char *value[FIELD_COUNT];
 	unsigned fields;
 	bool chunked;
 	uint64_t content_length;
+	const char *next;
 };
 
 #define HTTP_HEAD_INIT ((struct http_head){ .fields = 0 })
+
+/**
+ * http_head_begin() - Take in the request line
+ * @method:	As the library gives it
+ * @target:	Its copy will do
+ * @version:	As the library gives it
+ *
+ * To be left out if the strings do not lie where they came from.
+ * Return: 0 or -EINVAL (ERR_BAD_REQUEST)
+ */
+int http_head_begin(struct http_head *head, const char *method,
+		    const char *target, const char *version,
+		    struct error *err);
 
 /**
  * http_head_add() - Take in the next field

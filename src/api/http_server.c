@@ -24,6 +24,9 @@ enum {
 	/* A connection that was closed to make room still counts for the
 	 * library until its next turn. */
 	CONNECTIONS_SLACK = 64,
+
+	/* How long to wait before a turn that will probably be in vain. */
+	STUCK_MSEC = 5,
 };
 
 struct http_server {
@@ -31,9 +34,11 @@ struct http_server {
 	struct api *api;
 	struct MHD_Daemon *mhd;
 	sd_event_source *io;		/* the library's epoll descriptor */
-	sd_event_source *again;		/* it has more to do at once */
+	sd_event_source *wake;		/* a connection was resumed */
+	sd_event_source *again;		/* it has more to do */
 	sd_event_source *timer;		/* its next timeout */
 	usec_t timer_usec;
+	unsigned calls;			/* of the library, to us */
 	struct http_groups groups;
 	struct http_listeners listeners;
 	struct http_lingers *lingers;
@@ -79,15 +84,34 @@ static void check_drained(struct http_server *s)
 	drained(s->userdata);
 }
 
+/*
+ * A chunk's header that does not fit into the buffer is neither refused nor
+ * given to us: the library asks for turn after turn in which it does nothing.
+ * One cannot tell from outside, only that a chunked body does not come on.
+ */
+static bool may_be_stuck(struct http_server *s)
+{
+	struct http_conn *conn;
+
+	TAILQ_FOREACH(conn, &s->all, all)
+		if (conn->state == CONN_BODY && !conn->suspended &&
+		    conn->request->head.chunked)
+			return true;
+	return false;
+}
+
 static void run(struct http_server *s)
 {
 	MHD_UNSIGNED_LONG_LONG wait_msec;
+	unsigned calls = s->calls;
 
 	if (MHD_run(s->mhd) != MHD_YES)
 		log_error(NULL, 0, "The HTTP library failed in its turn");
 	if (MHD_get_timeout(s->mhd, &wait_msec) == MHD_YES) {
 		if (wait_msec > 0)
 			set_timer(s, wait_msec);
+		else if (s->calls == calls && may_be_stuck(s))
+			set_timer(s, STUCK_MSEC);
 		else
 			(void)sd_event_source_set_enabled(s->again,
 							  SD_EVENT_ONESHOT);
@@ -105,7 +129,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t revents,
 	return 0;
 }
 
-static int on_again(sd_event_source *source, void *userdata)
+static int on_turn_due(sd_event_source *source, void *userdata)
 {
 	(void)source;
 	run(userdata);
@@ -122,7 +146,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 void http_server_wake(struct http_server *s)
 {
-	(void)sd_event_source_set_enabled(s->again, SD_EVENT_ONESHOT);
+	(void)sd_event_source_set_enabled(s->wake, SD_EVENT_ONESHOT);
 }
 
 /* ------------------------------------------------------------------ callbacks */
@@ -200,9 +224,11 @@ static enum MHD_Result on_turn(void *userdata, struct MHD_Connection *mhd,
 			       const char *version, const char *data,
 			       size_t *size, void **context)
 {
-	(void)userdata;
+	struct http_server *s = userdata;
+
 	(void)mhd;
 	(void)url;		/* request_new() has it undamaged */
+	s->calls++;
 	if (!*context)
 		return MHD_NO;
 	return request_turn(*context, method, version, data, size);
@@ -311,7 +337,6 @@ static int start_library(struct http_server *s, struct error *err)
 		MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, s,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_SERVER_STALL_SEC,
 		MHD_OPTION_CONNECTION_LIMIT,
@@ -336,11 +361,19 @@ static int add_sources(struct http_server *s)
 			 &s->io);
 	if (r < 0)
 		return r;
-	r = event_add_defer(s->event, on_again, s, "http-again", &s->again);
+	r = event_add_defer(s->event, on_turn_due, s, "http-wake", &s->wake);
+	if (r < 0)
+		return r;
+	r = event_add_defer(s->event, on_turn_due, s, "http-again",
+			    &s->again);
+	if (r < 0)
+		return r;
+	/* Whoever keeps the library busy must not keep others from the loop. */
+	r = sd_event_source_set_priority(s->again, SD_EVENT_PRIORITY_IDLE);
 	if (r < 0)
 		return r;
 	r = sd_event_add_time(s->event, &s->timer, CLOCK_MONOTONIC, 0,
-			      100 * USEC_PER_MSEC, on_timer, s);
+			      USEC_PER_MSEC, on_timer, s);
 	if (r < 0)
 		return r;
 	(void)sd_event_source_set_description(s->timer, "http-timeout");
@@ -403,6 +436,7 @@ void http_server_free(struct http_server *s)
 	}
 	http_lingers_free(s->lingers);
 	sd_event_source_disable_unref(s->io);
+	sd_event_source_disable_unref(s->wake);
 	sd_event_source_disable_unref(s->again);
 	sd_event_source_disable_unref(s->timer);
 	sd_event_unref(s->event);

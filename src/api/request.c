@@ -192,6 +192,13 @@ static int read_head(struct request *req, const char *method,
 	const union MHD_ConnectionInfo *info;
 	int r;
 
+	/* From 1.0 on the library is strict, and may keep strings elsewhere. */
+	if (MHD_get_version()[0] == '0') {
+		r = http_head_begin(&req->head, method, req->target, version,
+				    err);
+		if (r < 0)
+			return r;
+	}
 	(void)MHD_get_connection_values_n(req->conn->mhd, MHD_HEADER_KIND,
 					  on_field, &reader);
 	if (reader.r < 0)

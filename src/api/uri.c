@@ -94,6 +94,14 @@ static int parse_query(char *query, struct uri *uri, struct error *err)
 	return 0;
 }
 
+static bool has_blank(const char *raw)
+{
+	for (; *raw; raw++)
+		if ((unsigned char)*raw <= ' ' || *raw == 0x7f)
+			return true;
+	return false;
+}
+
 static int parse(const char *raw, struct uri *uri, struct error *err)
 {
 	char *query;
@@ -107,9 +115,10 @@ static int parse(const char *raw, struct uri *uri, struct error *err)
 		uri->asterisk = true;
 		return 0;
 	}
-	if (raw[0] != '/')
+	if (raw[0] != '/' || has_blank(raw))
 		return error_set(err, ERR_BAD_REQUEST,
-				 "The request target must be a path");
+				 "The request target must be a path, without "
+				 "blanks and control characters");
 	uri->text = strdup(raw + 1);
 	if (!uri->text)
 		return error_set_errno(err, -ENOMEM, "Cannot read the target");

@@ -26,6 +26,16 @@ static void ambiguous_requests_are_refused_and_the_connection_closed(void **stat
 		POST "Expect: 200-ok\r\nContent-Length: 2\r\n\r\n{}",
 		POST "Bad name: x\r\nContent-Length: 2\r\n\r\n{}",
 		POST "X: a\tb\x01\r\nContent-Length: 2\r\n\r\n{}",
+		POST ": x\r\nContent-Length: 2\r\n\r\n{}",
+		POST "X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}",
+		POST "X: a\nContent-Length: 2\r\n\r\n{}",
+		POST "Content-Length: 2\r\n\n{}",
+		POST "Content-Length: 2\n\r\n{}",
+		"POST /v1/containers HTTP/1.1\n" HOST AUTH "\r\n",
+		"POST  /v1/containers HTTP/1.1\r\n" HOST AUTH "\r\n",
+		"POST /v1/containers  HTTP/1.1\r\n" HOST AUTH "\r\n",
+		"POST /v1/cont ainers HTTP/1.1\r\n" HOST AUTH "\r\n",
+		"POST /v1/containers HTTP/1.1\r\n" AUTH "\r\n",
 		"GET http://198.51.100.1/v1/files HTTP/1.1\r\n" HOST AUTH
 		"\r\n",
 		"CONNECT 198.51.100.1:22 HTTP/1.1\r\n" HOST AUTH "\r\n",
@@ -48,6 +58,72 @@ static void ambiguous_requests_are_refused_and_the_connection_closed(void **stat
 		assert_null(strstr(buf_str(&got), "}}HTTP"));
 	}
 	assert_int_equal(fx->core->execs, 0);
+}
+
+static void nuls_in_a_head_are_refused(void **state)
+{
+	static const char in_target[] =
+		"GET /v1/files\0x HTTP/1.1\r\n" HOST AUTH "\r\n";
+	static const char in_field[] =
+		"GET /v1/files HTTP/1.1\r\n" HOST "X: a\0b\r\n" AUTH "\r\n";
+	static const char in_name[] =
+		"GET /v1/files HTTP/1.1\r\n" HOST "X\0: b\r\n" AUTH "\r\n";
+	struct fixture *fx = *state;
+	_answer_ struct answer a = ask_bytes(fx, in_target,
+					     sizeof(in_target) - 1);
+	_answer_ struct answer b = ask_bytes(fx, in_field,
+					     sizeof(in_field) - 1);
+	_answer_ struct answer c = ask_bytes(fx, in_name, sizeof(in_name) - 1);
+
+	assert_int_equal(a.status, 400);
+	assert_int_equal(b.status, 400);
+	assert_int_equal(c.status, 400);
+}
+
+/* The library's buffer grows and moves on meanwhile. */
+static void a_head_may_come_byte_by_byte(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	_cleanup_(buf_done) struct buf head = BUF_INIT(65536);
+	size_t i;
+	int round;
+
+	buf_add_str(&head, "GET /v1/files?limit=1&order=asc HTTP/1.1\r\n" HOST
+			   "Cookie: a=b; c=\"d\"\r\nEmpty:\r\nX:");
+	for (i = 0; i < 15000; i++)
+		buf_add_byte(&head, ' ' + i % 90);
+	buf_add_str(&head, "\r\n" AUTH "\r\n");
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < head.length; i += round ? 1000 : 1)
+			assert_true(client_send(
+				fx, fd, head.data + i,
+				head.length - i < 1000 || !round
+					? (round ? head.length - i : 1)
+					: 1000));
+		_answer_ struct answer a = client_read(fx, fd);
+		assert_int_equal(a.status, 200);
+	}
+}
+
+/* The library would take turn after turn for it and let nobody else in. */
+static void an_endless_chunk_header_keeps_nobody_out(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+	_cleanup_(buf_done) struct buf body = BUF_INIT(1 << 20);
+	int i;
+
+	buf_add_str(&body, POST "Transfer-Encoding: chunked\r\n\r\n1;x=");
+	for (i = 0; i < 65536; i++)
+		buf_add_byte(&body, 'a');
+	assert_true(client_send(fx, fd, body.data, body.length));
+	run_loop(fx);
+	for (i = 0; i < 3; i++) {
+		_answer_ struct answer a =
+			ask(fx, "GET /healthz HTTP/1.1\r\n" HOST "\r\n");
+		assert_int_equal(a.status, 200);
+	}
 }
 
 static void lengths_that_are_no_plain_number_are_refused(void **state)
@@ -258,6 +334,9 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(ambiguous_requests_are_refused_and_the_connection_closed),
+		TEST(nuls_in_a_head_are_refused),
+		TEST(a_head_may_come_byte_by_byte),
+		TEST(an_endless_chunk_header_keeps_nobody_out),
 		TEST(lengths_that_are_no_plain_number_are_refused),
 		TEST(too_much_head_is_refused),
 		TEST(json_must_be_called_json),

@@ -235,6 +235,7 @@ static void targets_that_mean_two_things_are_refused(void **state)
 	static const char *const bad[] = {
 		"", "a", "http://x/", "//%00", "/%", "/%2", "/%gg", "/%2f",
 		"/%ff", "/a?%00=1", "/a?b=%", "/a?b=%c3",
+		"/a b", "/a\tb", "/\x7f",
 		"/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17",
 	};
 	struct uri uri;
