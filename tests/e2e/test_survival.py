@@ -171,7 +171,7 @@ def test_killed_while_a_vm_boots_nothing_is_left_over(fresh_daemon):
 def test_a_pool_keeps_a_vm_ready(fresh_daemon):
     d = fresh_daemon(settings={"pool.default.ready": "1"})
     wait_until(lambda: any(p["ready"] == 1 for p in
-                           d.admin("GET", "/pools")["data"]), 180,
+                           d.admin("GET", "/status")["pools"]), 180,
                "a ready VM")
     pooled = d.qemus()
     box = d.container(name="from the pool")
