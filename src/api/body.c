@@ -235,7 +235,9 @@ int body_feed(struct request *req, const char *data, size_t size,
 		return feed_form(req, data, size, ret_used, err);
 	*ret_used = size;
 	if (req->match.route->body == BODY_NONE)
-		return 0;
+		return req->received + size > json_max(req->match.route)
+			       ? too_large(req->match.route, err)
+			       : 0;
 	r = buf_add(&body->json, data, size);
 	if (r == -EMSGSIZE)
 		return too_large(req->match.route, err);

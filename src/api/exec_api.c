@@ -114,15 +114,24 @@ static int reply_exec(struct request *req, unsigned status,
 	return reply_json(req, status, err);
 }
 
+/* Core accepted the execution, or did not; false: the request is dealt with. */
+static bool begin_answer(struct request *req, const struct error *err)
+{
+	if (error_is_set(err)) {
+		request_failed(req, err);
+		return false;
+	}
+	req->has_run = true;
+	return request_is_paid(req);
+}
+
 static void on_background(void *userdata, const struct exec_view *exec,
 			  const struct error *err)
 {
 	struct request *req = userdata;
 	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err))
-		request_failed(req, err);
-	else
+	if (begin_answer(req, err))
 		request_finish(req,
 			       reply_exec(req, MHD_HTTP_ACCEPTED, exec,
 					  req->output, &failure),
@@ -135,9 +144,7 @@ static void on_stream(void *userdata, const struct exec_view *exec,
 	struct request *req = userdata;
 	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err))
-		request_failed(req, err);
-	else if (request_is_paid(req))
+	if (begin_answer(req, err))
 		request_finish(req,
 			       exec_stream_reply(req, exec->container, exec->id,
 						 0, req->output, &failure),
@@ -149,9 +156,7 @@ static void on_accepted(void *userdata, const struct exec_view *exec,
 {
 	struct request *req = userdata;
 
-	if (error_is_set(err))
-		request_failed(req, err);
-	else if (request_is_paid(req))
+	if (begin_answer(req, err))
 		exec_stream_wait(req, exec->container, exec->id, req->output);
 }
 

@@ -109,7 +109,7 @@ static void add_error_headers(struct request *req, enum error_code code)
 
 	if (after > 0)
 		reply_header_int(req, MHD_HTTP_HEADER_RETRY_AFTER, after);
-	if (api_error_is_final(code))
+	if (api_error_is_final(code) || req->has_run)
 		reply_header(req, "x-should-retry", "false");
 	if (code == ERR_UNAUTHORIZED)
 		reply_header(req, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");

@@ -89,6 +89,8 @@ enum request_state {
  * @writer:	Into @out
  * @stream:	Follows an execution for it; owned
  * @output:	How the client wants an execution's output
+ * @has_run:	Code has run, or will, for this request: clients that repeat a
+ *		call by themselves are told not to repeat this one
  */
 struct request {
 	struct api *api;
@@ -106,6 +108,7 @@ struct request {
 	struct json_writer writer;
 	struct exec_stream *stream;
 	enum view_output output;
+	bool has_run;
 
 	/* Private to request.c and reply.c. */
 	enum request_state state;
