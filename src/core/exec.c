@@ -176,7 +176,11 @@ int exec_new(struct container *c, const struct exec_spec *spec,
 
 static usec_t exec_patience(const struct exec *e)
 {
-	return usec_add(e->timeout_usec, EXEC_GRACE_USEC);
+	const struct vm *vm = e->container->vm;
+	bool emulated = vm && vm->accelerator == VMD_ACCELERATOR_TCG;
+
+	return usec_add(e->timeout_usec, emulated ? EXEC_GRACE_EMULATED_USEC :
+						    EXEC_GRACE_USEC);
 }
 
 int exec_restore(struct container *c, const struct store_execution *row,

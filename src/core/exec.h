@@ -47,6 +47,7 @@ struct timer;
 /* What a guest gets on top of an execution's timeout before it is given up:
  * interrupt, kill and answer (1 s each, 3 s to kill if emulated), and slack. */
 #define EXEC_GRACE_USEC (10 * USEC_PER_SEC)
+#define EXEC_GRACE_EMULATED_USEC (60 * USEC_PER_SEC)
 
 /* Where container files are, with the slash. */
 #define CORE_DATA_DIR "/mnt/data/"

@@ -29,6 +29,8 @@ static const char *const dev_defaults[] = {
 	"listen.http=127.0.0.1:0",
 	"host.allow_emulation=yes",
 	"host.memory_commit=0.3",
+	/* Emulated, on a machine that may be compiling at the same time. */
+	"hypervisor.boot_timeout=180",
 	"pool.*.max=64",
 };
 
