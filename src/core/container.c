@@ -435,6 +435,8 @@ void container_vm_gone(struct container *c, uint64_t cpu_usec)
 	struct vm *vm = c->vm;
 
 	harvest_stop(c);
+	if (c->running && c->state == SESSION_VIEW_STOPPING)
+		exec_lose(c->running, c->reason);
 	c->cpu_usec = cpu_usec;
 	c->usage.assigned_sec = usage_assigned(c) / USEC_PER_SEC;
 	if (c->state < SESSION_VIEW_STOPPING)

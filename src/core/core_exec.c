@@ -214,10 +214,12 @@ static void on_key_committed(void *userdata, int r)
 {
 	struct exec_accept *a = userdata;
 	struct exec *e = a->exec;
+	struct container *c = map_get(&a->core->containers, a->container_id);
 	struct error err = ERROR_INIT;
 
-	if (r >= 0 && e->container && e->state == EXEC_STATE_QUEUED) {
-		container_exec_add(e->container, e);
+	/* In nobody's list until now, so its container may have gone. */
+	if (r >= 0 && c && !session_state_expired(c->state)) {
+		container_exec_add(c, e);
 		accept_later(a);
 		return;
 	}

@@ -179,8 +179,8 @@ static usec_t exec_patience(const struct exec *e)
 	const struct vm *vm = e->container->vm;
 	bool emulated = vm && vm->accelerator == VMD_ACCELERATOR_TCG;
 
-	return usec_add(e->timeout_usec, emulated ? EXEC_GRACE_EMULATED_USEC :
-						    EXEC_GRACE_USEC);
+	return usec_add(e->timeout_usec,
+			emulated ? EXEC_GRACE_EMULATED_USEC : EXEC_GRACE_USEC);
 }
 
 int exec_restore(struct container *c, const struct store_execution *row,

@@ -227,23 +227,6 @@ void pool_refill(struct pool *pool)
 	timer_set_after(pool->refill, pool->backoff);
 }
 
-static void on_vm_committed(void *userdata, int r)
-{
-	struct vm *vm = userdata;
-
-	if (vm->state != VM_PLANNED)
-		return;
-	if (r >= 0) {
-		vm_start(vm);
-		return;
-	}
-	log_warning(&vm->scope, r,
-		    "Cannot note a VM for pool '%s' in the "
-		    "ledger, trying again later",
-		    vm->pool->name);
-	vm_forget(vm);
-}
-
 /* The intent first, then the VM. */
 static int pool_start_vm(struct pool *pool, struct error *err)
 {
@@ -258,7 +241,7 @@ static int pool_start_vm(struct pool *pool, struct error *err)
 	pool_put(pool, vm);
 	batch = store_batch_new(core->store);
 	vm_put_row(vm, batch);
-	r = store_commit(core->store, batch, on_vm_committed, vm);
+	r = vm_commit(vm, batch);
 	if (r < 0) {
 		store_batch_free(batch);
 		vm_forget(vm);

@@ -33,6 +33,7 @@ struct pull_entry {
 
 struct pull {
 	struct gc_node buried;
+	struct gc *gc; /* its own: the container may go first */
 	struct container *container;
 	char exec_id[ID_SIZE];
 	void (*done)(void *userdata);
@@ -79,6 +80,7 @@ int pull_new(struct container *c, const char *exec_id,
 	if (!p)
 		return -ENOMEM;
 	p->container = c;
+	p->gc = &c->core->gc;
 	p->done = done;
 	p->userdata = userdata;
 	if (exec_id)
@@ -100,7 +102,7 @@ void pull_free(struct pull *p)
 	p->done = NULL;
 	guest_xfer_cancel(take_ptr(p->xfer));
 	timer_clear(p->retry);
-	gc_bury(&p->container->core->gc, &p->buried, pull_free_now, p);
+	gc_bury(p->gc, &p->buried, pull_free_now, p);
 }
 
 size_t pull_count(const struct pull *p)

@@ -19,7 +19,7 @@ static void mark_expected(void *object, void *userdata)
 	struct vm *vm = object;
 
 	(void)userdata;
-	vm->expected = !vm->creating &&
+	vm->expected = !vm->creating && !vm->committing &&
 		       (vm->state != VM_PLANNED || vm->restored);
 }
 

@@ -202,7 +202,8 @@ void vm_put_row(const struct vm *vm, struct store_batch *batch)
 /* The object goes when nobody has its address any more, vmd's client included. */
 static void vm_bury(struct vm *vm)
 {
-	if (vm->state == VM_DEAD && !vm->creating && !vm->destroying)
+	if (vm->state == VM_DEAD && !vm->committing && !vm->creating &&
+	    !vm->destroying)
 		gc_bury(&vm->core->gc, &vm->buried, vm_free, vm);
 }
 
@@ -234,6 +235,55 @@ static void vm_running(struct vm *vm)
 	vm_dial(vm);
 }
 
+static void vm_ask(struct vm *vm);
+
+static void on_committed(void *userdata, int r)
+{
+	struct vm *vm = userdata;
+
+	vm->committing = false;
+	vm_bury(vm);
+	if (r >= 0 && vm->state == VM_PLANNED) {
+		vm_start(vm);
+	} else if (r >= 0 && vm->state == VM_STARTING) {
+		vm_ask(vm);
+	} else if (vm->state == VM_PLANNED) {
+		log_warning(&vm->scope, r, "Cannot note a VM in the ledger");
+		vm_forget(vm);
+	} else if (vm->state == VM_STARTING) {
+		log_warning(&vm->scope, r, "Cannot note a VM in the ledger");
+		vm_gone(vm, END_BOOT_FAILED, 0);
+	}
+}
+
+int vm_commit(struct vm *vm, struct store_batch *batch)
+{
+	int r;
+
+	r = store_commit(vm->core->store, batch, on_committed, vm);
+	if (r >= 0)
+		vm->committing = true;
+	return r;
+}
+
+/* Somebody else on this host has the CID: its line is written anew. */
+static void vm_next_cid(struct vm *vm)
+{
+	struct store_batch *batch = store_batch_new(vm->core->store);
+	int r;
+
+	vm->cid = (uint32_t)vm->core->next_cid++;
+	/* A line's CID is fixed, so the line is another one. */
+	(void)store_batch_delete_vm(batch, vm->id);
+	vm_put_row(vm, batch);
+	r = vm_commit(vm, batch);
+	if (r >= 0)
+		return;
+	store_batch_free(batch);
+	log_warning(&vm->scope, r, "Cannot note another CID");
+	vm_gone(vm, END_BOOT_FAILED, 0);
+}
+
 static void on_created(int r, const struct vmd_created *created,
 		       const struct error *err, void *userdata)
 {
@@ -245,6 +295,10 @@ static void on_created(int r, const struct vmd_created *created,
 		return; /* vm_stop() came first; destroy tells the end */
 	if (r == -ECONNRESET)
 		return; /* nobody knows; the next list does */
+	if (r == -EADDRINUSE) {
+		vm_next_cid(vm);
+		return;
+	}
 	if (r < 0) {
 		log_warning(&vm->scope, 0, "Cannot start VM: %s",
 			    err ? err->message : strerror(-r));
@@ -271,7 +325,7 @@ static usec_t vm_last_deadline(const struct vm *vm)
 	return clock_boot(core->guest_clock) + left + VM_DEADLINE_MARGIN;
 }
 
-void vm_start(struct vm *vm)
+static void vm_ask(struct vm *vm)
 {
 	const struct vmd_hello *hello = vmd_client_hello(vm->core->vmd);
 	struct vmd_create create = {
@@ -283,10 +337,6 @@ void vm_start(struct vm *vm)
 	};
 	int r;
 
-	vm_enter(vm, VM_STARTING);
-	vm->trace.committed = clock_boot(vm->core->guest_clock);
-	vm->accelerator = vm->pool->vmd.accelerator;
-	timer_set_after(vm->deadline, vm->core->set.boot_timeout);
 	strcpy(create.vm_id, vm->id); /* both are ID_VM's */
 	memcpy(create.nonce, vm->nonce, sizeof(create.nonce));
 	r = vmd_client_create(vm->core->vmd, &create, on_created, vm);
@@ -297,6 +347,15 @@ void vm_start(struct vm *vm)
 		return;
 	}
 	vm->creating = true;
+}
+
+void vm_start(struct vm *vm)
+{
+	vm_enter(vm, VM_STARTING);
+	vm->trace.committed = clock_boot(vm->core->guest_clock);
+	vm->accelerator = vm->pool->vmd.accelerator;
+	timer_set_after(vm->deadline, vm->core->set.boot_timeout);
+	vm_ask(vm);
 }
 
 static void on_deadline_moved(int r, const struct error *err, void *userdata)
@@ -434,6 +493,8 @@ void vm_gone(struct vm *vm, enum end_reason reason, uint64_t cpu_usec)
 void vm_seen(struct vm *vm, const struct vmd_vm *item)
 {
 	vm->expected = false;
+	if (vm->creating || vm->committing)
+		return; /* the answer tells */
 	if (item->state == VMD_STATE_GONE) {
 		vm_gone(vm, end_reason_of_vmd(item->reason), item->cpu_usec);
 		return;

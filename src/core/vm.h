@@ -67,6 +67,7 @@ struct vm {
 
 	bool restored;   /* by an earlier daemon */
 	bool expected;   /* a list that is under way must have it */
+	bool committing; /* its row is on its way to the disk */
 	bool creating;   /* vmd owes an answer */
 	bool destroying; /* likewise */
 
@@ -95,6 +96,12 @@ void vm_put_row(const struct vm *vm, struct store_batch *batch);
 
 /** vm_forget() - Its intent could not be written: it never was */
 void vm_forget(struct vm *vm);
+
+/**
+ * vm_commit() - Write its line in a batch of its own, then have it made
+ * @batch:	Taken over if the call succeeds
+ */
+int vm_commit(struct vm *vm, struct store_batch *batch);
 
 /** vm_start() - Its intent is durable: have it made */
 void vm_start(struct vm *vm);

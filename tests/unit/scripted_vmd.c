@@ -54,6 +54,11 @@ static void got_create(struct scripted_vmd *v, uint64_t serial,
 	struct scripted_vm *vm;
 
 	v->creates++;
+	if (v->taken_cids > 0) {
+		v->taken_cids--;
+		answer(v, serial, -EADDRINUSE, &none, sizeof(none), -1);
+		return;
+	}
 	if (v->fail_create) {
 		answer(v, serial, v->fail_create, &none, sizeof(none), -1);
 		return;

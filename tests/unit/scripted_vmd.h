@@ -36,9 +36,10 @@ struct scripted_vmd {
 	/* How it behaves */
 	bool hold_creates; /* until vmd_answer_creates() */
 	bool hold_destroys;
-	int fail_create;   /* with this errno */
-	bool refuse_dials; /* -ETIMEDOUT at once */
-	bool mute_guests;  /* new guests say nothing */
+	unsigned taken_cids; /* so many creates find theirs taken */
+	int fail_create;     /* with this errno */
+	bool refuse_dials;   /* -ETIMEDOUT at once */
+	bool mute_guests;    /* new guests say nothing */
 
 	unsigned creates, destroys, dials, lists, deadlines;
 };

@@ -169,6 +169,44 @@ static void a_destroy_that_hangs_keeps_its_room(void **state)
 	fixture_create(fx, NULL, 0, &a);
 }
 
+static void a_cid_that_is_taken_is_followed_by_the_next(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	fx->vmd.taken_cids = 2;
+	(void)fixture_session(fx, c);
+	assert_int_equal(fx->vmd.creates, 3);
+	assert_int_equal(fx->vmd.vms[0].create.cid, 0x10002);
+	fixture_kill(fx);
+	fixture_start(fx);
+	fixture_wait_state(fx, c, SESSION_VIEW_RUNNING);
+}
+
+static void on_stopped(void *userdata)
+{
+	*(bool *)userdata = true;
+}
+
+static void a_stop_while_intents_are_on_their_way_leaves_nothing(void **state)
+{
+	struct fixture *fx = *state;
+	const struct container_spec spec = { .name = "x" };
+	struct answer a = { .called = false };
+	bool stopped = false;
+
+	fixture_set(fx, "pool.default.ready=1");
+	fixture_start(fx);
+	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
+					       on_container, &a, &a.err),
+			 0);
+	core_stop(fx->core, CORE_STOP_END, on_stopped, &stopped);
+	RUN_UNTIL(fx, stopped && a.called);
+	fixture_settle(fx);
+	assert_int_equal(vmd_running(&fx->vmd), 0);
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -180,6 +218,8 @@ int main(void)
 		TEST(a_tenant_has_its_share_of_sessions),
 		TEST(without_a_hypervisor_process_creates_are_refused),
 		TEST(a_destroy_that_hangs_keeps_its_room),
+		TEST(a_cid_that_is_taken_is_followed_by_the_next),
+		TEST(a_stop_while_intents_are_on_their_way_leaves_nothing),
 	};
 
 	return RUN_TESTS(tests);
