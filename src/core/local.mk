@@ -46,6 +46,7 @@ libcore_a_SOURCES = \
 	%reldir%/usage.c %reldir%/usage.h \
 	%reldir%/vm.c %reldir%/vm.h \
 	%reldir%/vm_guest.c \
+	%reldir%/vm_start.c \
 	%reldir%/vm_state.c %reldir%/vm_state.h
 
 core_libs = libcore.a $(store_libs) $(vmdclient_libs) $(wire_libs) $(base_libs)

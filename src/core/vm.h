@@ -103,6 +103,15 @@ void vm_forget(struct vm *vm);
  */
 int vm_commit(struct vm *vm, struct store_batch *batch);
 
+/** vm_enter() - The only writer of its state */
+void vm_enter(struct vm *vm, enum vm_state to);
+
+/** vm_bury() - Free it, once it is dead and nobody has its address any more */
+void vm_bury(struct vm *vm);
+
+/** vm_running() - vmd says that it runs */
+void vm_running(struct vm *vm);
+
 /** vm_start() - Its intent is durable: have it made */
 void vm_start(struct vm *vm);
 
