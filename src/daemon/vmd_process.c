@@ -95,16 +95,14 @@ static void become_vmd(const struct vmd_process *p, int socket)
 	sigset_t none;
 	int binary;
 
-	/* The binary may be where the socket must go. */
-	binary = fcntl(p->config.binary, F_DUPFD_CLOEXEC, VMD_PROCESS_FD + 1);
-	if (binary < 0)
-		_exit(126);
 	/* The loop's signals are blocked, and the mask would be inherited. */
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGPIPE, SIG_DFL);
-	/* It may well be the one that the socket is to become. */
+	/* The binary may be where the socket must go. */
 	binary = fcntl(p->config.binary, F_DUPFD_CLOEXEC, VMD_PROCESS_FD + 1);
+	if (binary < 0)
+		_exit(126);
 	/* dup2() of a descriptor onto itself would keep CLOEXEC. */
 	if (socket == VMD_PROCESS_FD)
 		(void)fcntl(socket, F_SETFD, 0);

@@ -18,6 +18,10 @@ import requests
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CUPOLA_BUILD", SOURCE / "build")).resolve()
 
+# Where the daemons' logs go and stay; without it each lies beside its directory
+# and goes with it.
+LOGS = os.environ.get("CUPOLA_LOGS") and pathlib.Path(os.environ["CUPOLA_LOGS"])
+
 # Under emulation a guest needs seconds for what hardware does in a tenth.
 BOOT_SECONDS = 180
 
@@ -93,7 +97,7 @@ def processes_with(text):
 class Daemon:
     def __init__(self, settings=None, image="python-minimal", env=None):
         # Short: the paths of libvirt's sockets must stay below 108 bytes.
-        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="cup-", dir="/tmp"))
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="cup-"))
         self.settings = {
             "pool.default.image": image,
             "pool.default.ready": "0",
@@ -116,7 +120,8 @@ class Daemon:
 
     def spawn(self):
         env = dict(os.environ, **SANITIZER_ENV, **self.env)
-        self.log = open(self.dir.parent / f"{self.dir.name}.log", "ab")
+        self.log = open((LOGS or self.dir.parent) / f"{self.dir.name}.log",
+                        "ab")
         self.process = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=self.log,
             stderr=self.log, env=env)
@@ -168,7 +173,7 @@ class Daemon:
                    or "qemu-system" in argv[0] or "cupola-vmd" in argv[0]:
                     os.kill(pid, signal.SIGKILL)
             self.log.close()
-            if not os.environ.get("CUPOLA_KEEP_LOGS"):
+            if not LOGS:
                 os.unlink(self.log.name)
             shutil.rmtree(self.dir, ignore_errors=True)
 

@@ -29,3 +29,7 @@ check_PROGRAMS += $(fuzz_targets)
 if !FUZZING
 TESTS += $(fuzz_targets)
 endif
+
+# Only these, for a build that is there to fuzz.
+fuzzers: $(fuzz_targets)
+.PHONY: fuzzers

@@ -36,8 +36,7 @@ int fixture_setup(void **state)
 						       .core = fx->core },
 				 &fx->api, &err), 0);
 	assert_int_equal(api_listen_tcp(fx->api, "127.0.0.1:0", &err), 0);
-	strcpy(fx->dir, "/tmp/cupola-api-XXXXXX");
-	assert_non_null(mkdtemp(fx->dir));
+	test_make_directory("api", fx->dir, sizeof(fx->dir));
 	snprintf(fx->socket, sizeof(fx->socket), "%s/s", fx->dir);
 	assert_int_equal(api_listen_unix(fx->api, fx->socket, &err), 0);
 	*state = fx;

@@ -59,8 +59,7 @@ int fixture_setup(void **state)
 
 	assert_non_null(fx);
 	log_set_level(getenv("TEST_VERBOSE") ? LOG_DEBUG : LOG_CRIT);
-	strcpy(fx->dir, "/tmp/cupola-core-XXXXXX");
-	assert_non_null(mkdtemp(fx->dir));
+	test_make_directory("core", fx->dir, sizeof(fx->dir));
 	assert_true(sd_event_new(&fx->event) >= 0);
 	assert_int_equal(clock_new_manual(BOOT_USEC, WALL_USEC, &fx->clock), 0);
 	assert_int_equal(settings_new(settings_table, settings_table_count,

@@ -62,8 +62,7 @@ int fixture_setup(void **state)
 	struct fixture *fx = calloc(1, sizeof(*fx));
 
 	assert_non_null(fx);
-	COPY(fx->dir, "/tmp/cupola-store-XXXXXX");
-	assert_non_null(mkdtemp(fx->dir));
+	test_make_directory("store", fx->dir, sizeof(fx->dir));
 	(void)snprintf(fx->blob_dir, sizeof(fx->blob_dir), "%s/blobs", fx->dir);
 	(void)snprintf(fx->db_path, sizeof(fx->db_path), "%s/db.sqlite",
 		       fx->dir);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* main() of a test: one group, so that its TAP has one plan. */
 #define RUN_TESTS(tests) cmocka_run_group_tests(tests, NULL, NULL)
@@ -35,6 +36,23 @@ static inline void test_source_path(const char *relative, char *ret,
 	assert_in_range(
 		snprintf(ret, size, "%s/%s", top ? top : "..", relative), 1,
 		size - 1);
+}
+
+/**
+ * test_make_directory() - A new directory for temporary files
+ * @name:	What its name begins with
+ * @ret:	Room for the path, which is short enough for sockets below it
+ *		unless $TMPDIR is long
+ * @size:	Of @ret
+ */
+static inline void test_make_directory(const char *name, char *ret, size_t size)
+{
+	const char *top = getenv("TMPDIR");
+
+	assert_in_range(snprintf(ret, size, "%s/%s-XXXXXX", top ? top : "/tmp",
+				 name),
+			1, size - 1);
+	assert_non_null(mkdtemp(ret));
 }
 
 #endif

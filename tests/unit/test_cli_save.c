@@ -20,8 +20,7 @@ static int setup(void **state)
 {
 	struct fixture *fx = calloc(1, sizeof(*fx));
 
-	strcpy(fx->top, "/tmp/test-save-XXXXXX");
-	assert_non_null(mkdtemp(fx->top));
+	test_make_directory("save", fx->top, sizeof(fx->top));
 	snprintf(fx->dir, sizeof(fx->dir), "%s/dir", fx->top);
 	snprintf(fx->outside, sizeof(fx->outside), "%s/outside", fx->top);
 	assert_int_equal(mkdir(fx->dir, 0700), 0);

@@ -106,7 +106,7 @@ class Fixture:
     """A server, a directory, and what was asked."""
 
     def __init__(self):
-        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="ctl-", dir="/tmp"))
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="ctl-"))
         self.socket = self.dir / "s"
         self.asked = []
         self.uploads = 0

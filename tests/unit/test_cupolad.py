@@ -148,7 +148,7 @@ TESTS = [v for k, v in list(globals().items())
 
 def run(test):
     """What stands behind "ok", or what went wrong."""
-    dir = tempfile.mkdtemp(prefix="cupd-", dir="/tmp")
+    dir = tempfile.mkdtemp(prefix="cupd-")
     os.chmod(dir, 0o755)
     try:
         test(dir)

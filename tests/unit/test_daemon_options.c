@@ -60,7 +60,7 @@ static void what_is_wrong_is_named(void **state)
 /* A directory with one in it that is not Cupola's. */
 static void another_ones_home_is_not_taken_over(void **state)
 {
-	char top[] = "/tmp/test-dev-XXXXXX", inner[64];
+	char top[64], inner[80];
 	_cleanup_free_ char *path = NULL;
 	struct error err = ERROR_INIT;
 	struct stat st;
@@ -68,7 +68,7 @@ static void another_ones_home_is_not_taken_over(void **state)
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	assert_non_null(mkdtemp(top));
+	test_make_directory("dev", top, sizeof(top));
 	snprintf(inner, sizeof(inner), "%s/passwd.d", top);
 	assert_int_equal(mkdir(inner, 0700), 0);
 	assert_true(dev_directory(top, &path, &err) < 0);
@@ -79,14 +79,14 @@ static void another_ones_home_is_not_taken_over(void **state)
 
 static void a_directory_of_another_user_is_refused(void **state)
 {
-	char top[] = "/tmp/test-dev-XXXXXX";
+	char top[64];
 	_cleanup_free_ char *path = NULL;
 	struct error err = ERROR_INIT;
 
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	assert_non_null(mkdtemp(top));
+	test_make_directory("dev", top, sizeof(top));
 	assert_int_equal(chown(top, 12345, 12345), 0);
 	assert_true(dev_directory(top, &path, &err) < 0);
 	assert_int_equal(rmdir(top), 0);

@@ -19,8 +19,7 @@ static int fixture_begin(void **state)
 {
 	static struct fixture fx;
 
-	(void)snprintf(fx.path, sizeof(fx.path), "/tmp/cupola-fs-XXXXXX");
-	assert_non_null(mkdtemp(fx.path));
+	test_make_directory("fs", fx.path, sizeof(fx.path));
 	fx.fd = fs_open_dir(AT_FDCWD, fx.path);
 	assert_true(fx.fd >= 0);
 	*state = &fx;

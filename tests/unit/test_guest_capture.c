@@ -115,11 +115,11 @@ static void bytes_that_are_no_text_are_given_as_they_are(void **state)
 
 static void the_spill_has_everything_up_to_its_limit(void **state)
 {
-	char dir[] = "/tmp/cupola-capture.XXXXXX", text[64] = "", path[64];
+	char dir[64], text[64] = "", path[128];
 	int fd;
 
 	(void)state;
-	assert_non_null(mkdtemp(dir));
+	test_make_directory("capture", dir, sizeof(dir));
 	fd = open(dir, O_RDONLY | O_DIRECTORY);
 	data_init(fd, -1);
 	capture_begin(&c, 4, 4, 14, "spill.txt");

@@ -16,7 +16,7 @@
 /* Dialling through a vsock daemon that the test plays. No process is started. */
 
 struct fixture {
-	char state[32];
+	char state[64];
 	struct host host;
 	struct machine *machine;
 	struct dial *dial;
@@ -91,10 +91,9 @@ static int set_up(void **state)
 {
 	struct record record = { .vsock = VMD_VSOCK_USER };
 	struct fixture *fx = calloc(1, sizeof(*fx));
-	char path[64];
+	char path[80];
 
-	strcpy(fx->state, "/tmp/vmd-dial-XXXXXX");
-	assert_non_null(mkdtemp(fx->state));
+	test_make_directory("dial", fx->state, sizeof(fx->state));
 	(void)snprintf(path, sizeof(path), "%s/vm/vm_a", fx->state);
 	assert_int_equal(fs_mkdir_p(path, 0700), 0);
 	host_init(&fx->host);

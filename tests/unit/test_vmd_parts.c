@@ -19,7 +19,7 @@
 /* The small parts of vmd, each by itself. */
 
 struct directory {
-	char path[32];
+	char path[64];
 	int fd;
 };
 
@@ -27,8 +27,7 @@ static int set_up(void **state)
 {
 	struct directory *d = calloc(1, sizeof(*d));
 
-	strcpy(d->path, "/tmp/vmd-parts-XXXXXX");
-	assert_non_null(mkdtemp(d->path));
+	test_make_directory("parts", d->path, sizeof(d->path));
 	d->fd = fs_open_dir(AT_FDCWD, d->path);
 	*state = d;
 	return 0;
