@@ -66,8 +66,10 @@ static void on_nmi(void *userdata, const struct error *err)
 
 	if (error_is_set(err))
 		request_failed(req, err);
-	else if (reply_empty(req, MHD_HTTP_ACCEPTED, &failure) < 0)
-		request_failed(req, &failure);
+	else
+		request_finish(req,
+			       reply_empty(req, MHD_HTTP_ACCEPTED, &failure),
+			       &failure);
 }
 
 int admin_sessions_nmi(struct request *req, struct error *err)

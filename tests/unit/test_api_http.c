@@ -215,6 +215,7 @@ static void the_unix_socket_needs_no_key_and_has_the_admin_calls(void **state)
 		{ "DELETE /admin/v1/keys/key_1", 200 },
 		{ "DELETE /admin/v1/sessions/cntr_1", 200 },
 		{ "GET /admin/v1/sessions/cntr_1", 200 },
+		{ "POST /admin/v1/sessions/cntr_1/nmi", 202 },
 		{ "GET /admin/v1/sessions/cntr_2", 404 },
 	};
 	struct fixture *fx = *state;
