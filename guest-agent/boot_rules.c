@@ -37,6 +37,12 @@ static const struct {
 	/* A panic is seen by the host through pvpanic and ends the VM. */
 	{ SYSCTL "kernel/panic", "-1" },
 	{ SYSCTL "kernel/panic_on_oops", "1" },
+	/* An NMI is the operator's way to end a guest that hangs. Where it came
+	 * from Linux reads at a port that microvm does not have, as all ones:
+	 * a bus error. */
+	{ SYSCTL "kernel/unknown_nmi_panic", "1" },
+	{ SYSCTL "kernel/panic_on_io_nmi", "1" },
+	{ SYSCTL "kernel/panic_on_unrecovered_nmi", "1" },
 	/* All modules are in. */
 	{ SYSCTL "kernel/modules_disabled", "1" },
 };

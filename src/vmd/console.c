@@ -181,3 +181,22 @@ int console_export(const struct console *console,
 	ret_info->total = console->total;
 	return take_fd(fd);
 }
+
+void console_log_tail(const struct console *console,
+		      const struct log_scope *scope)
+{
+	uint64_t length = console->total < CONSOLE_TAIL ? console->total :
+							  CONSOLE_TAIL;
+	struct log_quota quota = {};
+	uint8_t tail[CONSOLE_TAIL];
+	uint64_t i;
+
+	if (length == 0) {
+		log_info(scope, "The console is empty");
+		return;
+	}
+	for (i = 0; i < length; i++)
+		tail[i] = console->ring[(console->total - length + i) %
+					VMD_CONSOLE_SIZE];
+	log_data(scope, &quota, "cupola-console", tail, length);
+}

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
+#include "base/log.h"
 #include "vmd/vmd_proto.h"
 
 /*
@@ -49,6 +50,13 @@ int console_add(struct console *console, const void *data, size_t size);
  * The ring stays.
  */
 void console_disconnect(struct console *console);
+
+/* What console_log_tail() says, in bytes */
+#define CONSOLE_TAIL 1024
+
+/** console_log_tail() - Log the end of what was written, as a guest's words */
+void console_log_tail(const struct console *console,
+		      const struct log_scope *scope);
 
 /** console_done() - Empty it */
 void console_done(struct console *console);

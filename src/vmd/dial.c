@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/event.h"
+#include "base/log.h"
 #include "base/timer.h"
 #include "vmd/backend.h"
 #include "vmd/dial.h"
@@ -239,6 +240,11 @@ static void on_dial_timer(struct timer *timer, void *userdata)
 
 	(void)timer;
 	if (now(dial) >= dial->deadline) {
+		(void)log_warning(&dial->machine->scope, 0,
+				  "The guest took none of %u connections",
+				  dial->attempts);
+		console_log_tail(&dial->machine->console,
+				 &dial->machine->scope);
 		finish(dial, -ETIMEDOUT);
 		return;
 	}

@@ -154,6 +154,8 @@ static void finish(struct machine *m)
 	if (m->reason == VMD_REASON_NONE)
 		m->reason = VMD_REASON_CRASHED;
 	log_info(&m->scope, "VM is gone: %s", vmd_reason_name(m->reason));
+	if (m->reason == VMD_REASON_PANICKED)
+		console_log_tail(&m->console, &m->scope);
 	machine_enter(m, VMD_STATE_GONE);
 	if (!m->cancelled) {
 		m->watch->gone(m, m->watch_userdata);
