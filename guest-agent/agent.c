@@ -91,5 +91,7 @@ int agent_serve(int listener, uint8_t nonce[static WIRE_NONCE_SIZE])
 	if (r < 0)
 		return r;
 	stage_reached(WIRE_STAGE_LISTEN);
+	/* Not for the operator alone: see doc/guest-protocol.md. */
+	report("listening");
 	return loop_run();
 }

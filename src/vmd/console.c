@@ -23,6 +23,35 @@ enum {
 
 #define CONSOLE_WINDOW_USEC (100 * USEC_PER_MSEC)
 
+void console_await(struct console *console, const char *text,
+		   void (*heard)(void *userdata), void *userdata)
+{
+	console->awaited = text;
+	console->matched = 0;
+	console->heard = heard;
+	console->userdata = userdata;
+}
+
+/* Since the text's first byte comes only once, a mismatch begins anew. */
+static void listen_for(struct console *console, const uint8_t *bytes,
+		       size_t size)
+{
+	const char *text = console->awaited;
+	size_t i;
+
+	for (i = 0; text && i < size; i++) {
+		if (bytes[i] != (uint8_t)text[console->matched])
+			console->matched = 0;
+		if (bytes[i] == (uint8_t)text[console->matched])
+			console->matched++;
+		if (text[console->matched] != '\0')
+			continue;
+		console->awaited = NULL;
+		console->heard(console->userdata);
+		return;
+	}
+}
+
 int console_add(struct console *console, const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
@@ -33,6 +62,7 @@ int console_add(struct console *console, const void *data, size_t size)
 		if (!console->ring)
 			return -ENOMEM;
 	}
+	listen_for(console, bytes, size);
 	while (size > 0) {
 		at = console->total % VMD_CONSOLE_SIZE;
 		part = VMD_CONSOLE_SIZE - at;

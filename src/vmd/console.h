@@ -22,12 +22,18 @@
  * @ring:	VMD_CONSOLE_SIZE bytes, or NULL as long as nothing was said
  * @total:	Bytes that were ever written to it
  * @source:	Reads
+ * @awaited:	See console_await(); NULL when it was heard
+ * @matched:	Bytes of it that the newest output ends with
  */
 struct console {
 	int fd;
 	uint8_t *ring;
 	uint64_t total;
 	sd_event_source *source;
+	const char *awaited;
+	size_t matched;
+	void (*heard)(void *userdata);
+	void *userdata;
 };
 
 #define CONSOLE_INIT ((struct console){ .fd = -1 })
@@ -40,6 +46,15 @@ struct console {
  */
 int console_connect(struct console *console, sd_event *event,
 		    const char *path);
+
+/**
+ * console_await() - Hear of the first time that a text is written
+ * @text:	Has its first byte only once; must live as long as @console
+ * @heard:	Called once. Whoever has a console can write anything: this is a
+ *		hint, and may be a lie
+ */
+void console_await(struct console *console, const char *text,
+		   void (*heard)(void *userdata), void *userdata);
 
 /** console_add() - Put bytes into the ring; Return: 0 or negative errno */
 int console_add(struct console *console, const void *data, size_t size);

@@ -19,13 +19,22 @@
 /*
  * With the kernel's vsock a refused connection is a refused connect(). With the
  * vsock daemon connect() always works, then the port is asked for in a line of
- * text, and a refusal is the end of the connection. The daemon keeps a question
- * that it cannot pass on yet, until the guest's driver is there: an attempt is
- * given up after a while, or one lost question would last until the deadline.
+ * text, and a refusal is the end of the connection.
+ *
+ * vhost-device-vsock 0.3.0 must not be asked too early. Before it has the
+ * guest's memory it closes connections at once, which does no harm. But when one
+ * comes between that and the last of its queues, while the guest's driver
+ * starts, the thread that serves the queues ends without a word, and the VM
+ * can't be reached any more. With an attempt every few milliseconds that was one
+ * boot in ten on a busy machine. So the guest has to say first that it listens.
+ * Should its line be lost, it is dialled as well, but late and seldom. An
+ * attempt is given up after a while, or one that nobody answers would last until
+ * the deadline.
  */
 
 /* Between two attempts that were refused */
 #define DIAL_PAUSE_USEC (5 * USEC_PER_MSEC)
+#define DIAL_BLIND_PAUSE_USEC USEC_PER_SEC
 #define DIAL_ATTEMPT_USEC USEC_PER_SEC
 
 /* "OK " and the port that the daemon chose */
@@ -108,11 +117,34 @@ void dial_fail_all(struct machine *m)
 		finish(m->dials, -ENOENT);
 }
 
+static bool is_blind(const struct dial *dial)
+{
+	return dial->machine->record.vsock == VMD_VSOCK_USER &&
+	       !dial->machine->listens;
+}
+
+/* The next attempt, or the end if that is sooner. */
+static void attempt_at(struct dial *dial, usec_t when)
+{
+	dial->step = DIAL_PAUSING;
+	timer_set(dial->timer, when < dial->deadline ? when : dial->deadline);
+}
+
 static void pause_dial(struct dial *dial)
 {
 	hang_up(dial);
-	dial->step = DIAL_PAUSING;
-	timer_set_after(dial->timer, DIAL_PAUSE_USEC);
+	attempt_at(dial, usec_add(now(dial), is_blind(dial) ?
+						     DIAL_BLIND_PAUSE_USEC :
+						     DIAL_PAUSE_USEC));
+}
+
+void dial_hurry(struct machine *m)
+{
+	struct dial *dial;
+
+	for (dial = m->dials; dial; dial = dial->next)
+		if (dial->step == DIAL_PAUSING)
+			attempt_at(dial, now(dial));
 }
 
 static int connect_kernel(struct dial *dial)
@@ -279,7 +311,8 @@ int dial_start(struct machine *m, usec_t deadline_usec,
 	m->dials = dial;
 	/* The first attempt too is made from the loop: done() may not be called
 	 * before the caller has the dial. */
-	timer_set(dial->timer, dial->started);
+	attempt_at(dial, is_blind(dial) && m->blind_from > dial->started ?
+				 m->blind_from : dial->started);
 	*ret_dial = dial;
 	return 0;
 }

@@ -45,6 +45,14 @@ static int make_timers(struct machine *m)
 			 m, &m->deadline);
 }
 
+static void on_listening(void *userdata)
+{
+	struct machine *m = userdata;
+
+	m->listens = true;
+	dial_hurry(m);
+}
+
 int machine_new(struct host *host, const struct record *record,
 		const struct machine_watch *watch, void *userdata,
 		struct machine **ret_machine)
@@ -64,6 +72,7 @@ int machine_new(struct host *host, const struct record *record,
 	m->backend_fd = -1;
 	m->cpu_usec = VMD_UNKNOWN;
 	m->console = CONSOLE_INIT;
+	console_await(&m->console, GUEST_LISTENS, on_listening, m);
 	r = make_timers(m);
 	if (r < 0) {
 		timer_free(m->retry);

@@ -54,6 +54,8 @@ struct machine_watch {
  * @pause_usec:		Between the last try and the next
  * @killed:		QEMU was sent SIGKILL
  * @cpu_usec:		CPU time of QEMU: the last sample, or exact at the end
+ * @listens:		Its guest said so, on the console
+ * @blind_from:		When it may be dialled although it did not say so
  * @retry:		Next step of ending it
  * @deadline:		Hard deadline
  */
@@ -88,6 +90,8 @@ struct machine {
 	struct timer *retry;
 	struct timer *deadline;
 	struct console console;
+	bool listens;
+	usec_t blind_from;
 	struct dial *dials;
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "vmd/backend.h"
+#include "vmd/dial.h"
 #include "vmd/domain_xml.h"
 #include "vmd/machine.h"
 #include "vmd/scratch.h"
@@ -283,6 +284,7 @@ static void done_create(struct job *job)
 		job_free(c);
 		return;
 	}
+	m->blind_from = usec_add(clock_boot(m->host->clock), DIAL_BLIND_USEC);
 	machine_run(m, take_fd(c->qemu_fd), take_fd(c->backend_fd));
 	if (m->reason != VMD_REASON_NONE) {
 		/* Its end was asked for, or came, while it was created. */

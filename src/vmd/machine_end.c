@@ -410,9 +410,11 @@ void machine_run(struct machine *m, int qemu_fd, int backend_fd)
 	path = host_path(m->host, m->record.vm_id, CONSOLE_SOCKET);
 	r = path ? console_connect(&m->console, m->host->event, path) :
 		   -ENOMEM;
-	if (r < 0 && qemu_fd >= 0 && child_is_alive(qemu_fd))
+	if (r < 0 && qemu_fd >= 0 && child_is_alive(qemu_fd)) {
+		m->blind_from = 0;
 		(void)log_warning(&m->scope, r, "The VM's console cannot be "
 						"read, ignoring");
+	}
 	r = watch(m);
 	if (r < 0) {
 		/* A new vmd finds the VM again, and may have more luck. */

@@ -41,6 +41,12 @@ static void on_done(struct dial *dial, int r, int fd, unsigned attempts,
 	fx->attempts = attempts;
 }
 
+static void guest_says(struct fixture *fx, const char *text)
+{
+	assert_int_equal(console_add(&fx->machine->console, text,
+				     strlen(text)), 0);
+}
+
 static void daemon_listens(struct fixture *fx)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -132,6 +138,7 @@ static void a_guest_that_answers_is_reached_and_not_a_byte_is_lost(void **state)
 	int fd;
 
 	daemon_listens(fx);
+	guest_says(fx, GUEST_LISTENS "\r\n");
 	dial_for(fx, USEC_PER_SEC);
 	fd = daemon_accepts(fx);
 	/* In two parts, the second with what the guest said at once. */
@@ -153,6 +160,7 @@ static void a_refusal_is_tried_again(void **state)
 	struct fixture *fx = *state;
 	int fd;
 
+	guest_says(fx, GUEST_LISTENS "\r\n");
 	dial_for(fx, USEC_PER_SEC);
 	(void)sd_event_run(fx->host.event, 20000);
 	daemon_listens(fx);
@@ -168,6 +176,46 @@ static void a_refusal_is_tried_again(void **state)
 	assert_int_equal(fx->r, 0);
 	assert_true(fx->attempts >= 4);
 	close_fd(&fd);
+}
+
+static void a_guest_is_not_dialled_before_it_says_that_it_listens(void **state)
+{
+	struct fixture *fx = *state;
+	int fd;
+
+	fx->machine->blind_from = USEC_INFINITY;
+	daemon_listens(fx);
+	dial_for(fx, USEC_PER_SEC);
+	guest_says(fx, "[    0.1] cupola-guest: loading\r\ncupola-");
+	(void)sd_event_run(fx->host.event, 20000);
+	assert_int_equal(accept(fx->listener, NULL, NULL), -1);
+	guest_says(fx, "cupola-guest: lis");
+	guest_says(fx, "tening\r\n");
+	fd = daemon_accepts(fx);
+	assert_int_equal(write(fd, "OK 1\n", 5), 5);
+	run_until_done(fx);
+	assert_int_equal(fx->r, 0);
+	assert_int_equal(fx->attempts, 1);
+	close_fd(&fd);
+}
+
+static void a_guest_that_never_says_it_is_dialled_late_and_seldom(void **state)
+{
+	struct fixture *fx = *state;
+	int fd;
+
+	fx->machine->blind_from =
+		clock_boot(fx->host.clock) + 50 * USEC_PER_MSEC;
+	daemon_listens(fx);
+	dial_for(fx, 300 * USEC_PER_MSEC);
+	(void)sd_event_run(fx->host.event, 1000);
+	assert_int_equal(accept(fx->listener, NULL, NULL), -1);
+	fd = daemon_accepts(fx);
+	close_fd(&fd);
+	/* The next attempt would be after the deadline. */
+	run_until_done(fx);
+	assert_int_equal(fx->r, -ETIMEDOUT);
+	assert_int_equal(fx->attempts, 1);
 }
 
 static void a_guest_that_never_answers_is_given_up_at_the_deadline(void **state)
@@ -211,6 +259,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_guest_that_answers_is_reached_and_not_a_byte_is_lost),
 		TEST(a_refusal_is_tried_again),
+		TEST(a_guest_is_not_dialled_before_it_says_that_it_listens),
+		TEST(a_guest_that_never_says_it_is_dialled_late_and_seldom),
 		TEST(a_guest_that_never_answers_is_given_up_at_the_deadline),
 		TEST(a_machine_that_ends_ends_its_dials),
 		TEST(a_cancelled_dial_says_nothing),
