@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -223,6 +224,65 @@ int child_find_by_argument(const char *argument, pid_t *ret_pid)
 		close_fd(&fd);
 	}
 	return -ESRCH;
+}
+
+unsigned child_kill_all_like(const char *beginning)
+{
+	_cleanup_(closedirp) DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	unsigned count = 0;
+	pid_t pid;
+
+	while (dir && (entry = readdir(dir))) {
+		_cleanup_close_ int fd = -1;
+
+		pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (pid <= 0 || !child_has_argument_like(pid, beginning))
+			continue;
+		/* Looked at again when it is held, as in child_find(). */
+		fd = pidfd_open(pid, 0);
+		if (fd >= 0 && child_has_argument_like(pid, beginning) &&
+		    child_kill(fd, SIGKILL) >= 0)
+			count++;
+	}
+	return count;
+}
+
+static bool runs_our_program(pid_t pid)
+{
+	struct stat ours, theirs;
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return stat("/proc/self/exe", &ours) == 0 &&
+	       stat(path, &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+	       ours.st_ino == theirs.st_ino;
+}
+
+static bool thread_has_forks(const char *thread)
+{
+	_cleanup_(fclosep) FILE *f = NULL;
+	char path[64];
+	int pid;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%.20s/children",
+		       thread);
+	f = fopen(path, "re");
+	while (f && fscanf(f, "%d", &pid) == 1)
+		if (runs_our_program(pid))
+			return true;
+	return false;
+}
+
+bool child_has_forks(void)
+{
+	_cleanup_(closedirp) DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && thread_has_forks(entry->d_name))
+			return true;
+	return false;
 }
 
 int child_kill(int pidfd, int signo)

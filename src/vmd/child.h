@@ -59,6 +59,16 @@ int child_find_by_argument(const char *argument, pid_t *ret_pid);
 /** child_has_argument_like() - Whether some argument begins in a way */
 bool child_has_argument_like(pid_t pid, const char *beginning);
 
+/**
+ * child_kill_all_like() - Kill every process with an argument that begins so
+ *
+ * Return: how many there were
+ */
+unsigned child_kill_all_like(const char *beginning);
+
+/** child_has_forks() - Whether a child of ours is not yet what it is to become */
+bool child_has_forks(void);
+
 /** child_kill() - Send a signal; Return: 0, -ESRCH, or another negative errno */
 int child_kill(int pidfd, int signo);
 

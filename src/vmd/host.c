@@ -193,8 +193,10 @@ static int prepare_embedded(struct host *host, struct error *err)
 	if (r < 0)
 		return r;
 	r = forget_last_boot(host, root_fd);
-	if (r >= 0)
+	if (r >= 0) {
+		libvirt_state_end_questions(host->state);
 		r = libvirt_state_prune(root_fd);
+	}
 	if (r >= 0 && mkdirat(root_fd, "etc", 0700) < 0 && errno != EEXIST)
 		r = -errno;
 	if (r >= 0) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -24,6 +25,8 @@ static const char *const runtime_directories[] = {
 
 enum {
 	PID_FILE_MAX = 32,
+	/* At 100 a second */
+	QUESTION_LOOKS = 100,
 	PATH_SIZE = NAME_MAX + 64,
 };
 
@@ -125,6 +128,31 @@ static void look_at_directory(int dirfd, const char *entry, void *userdata)
 	(void)fs_remove_tree(dirfd, entry);
 }
 
+/* A fork() of libvirt's has a moment to become the QEMU that is looked for. */
+void libvirt_state_end_questions(const char *state)
+{
+	const struct timespec nap = { .tv_nsec = 10000000 };
+	_cleanup_free_ char *monitor = NULL;
+	bool forks;
+	int i;
+
+	if (asprintf(&monitor, "unix:%s/libvirt/lib/qemu/qmp-", state) < 0)
+		return;
+	for (i = 0; i < QUESTION_LOOKS; i++) {
+		forks = child_has_forks();
+		/* Killed ones may have begun a child, on their way to daemons. */
+		if (child_kill_all_like(monitor) == 0 && !forks)
+			return;
+		(void)nanosleep(&nap, NULL);
+	}
+}
+
+static void remove_question(int dirfd, const char *entry, void *userdata)
+{
+	(void)userdata;
+	(void)fs_remove_tree(dirfd, entry);
+}
+
 int libvirt_state_prune(int root_fd)
 {
 	size_t i;
@@ -132,6 +160,8 @@ int libvirt_state_prune(int root_fd)
 
 	/* All domains of this driver are ours, and are named so. */
 	r = for_each(root_fd, STATE_DIRECTORY, "vm_", look_at, NULL);
+	if (r >= 0)
+		r = for_each(root_fd, "lib/qemu", "qmp-", remove_question, NULL);
 	for (i = 0; i < sizeof(runtime_directories) /
 			    sizeof(runtime_directories[0]) && r >= 0; i++)
 		r = for_each(root_fd, runtime_directories[i], "",

@@ -16,4 +16,17 @@
  */
 int libvirt_state_prune(int root_fd);
 
+/**
+ * libvirt_state_end_questions() - End QEMUs that libvirt was asking what they
+ *				   can do
+ * @state:	vmd's state directory
+ *
+ * It asks daemons ("-machine none"), ends them when it has its answers, and
+ * knows nothing of those that it left behind when its process ended before: they
+ * would wait for the next question for ever. To be called when the embedded
+ * driver can't start any more of them: before it is opened, or at the end of the
+ * process.
+ */
+void libvirt_state_end_questions(const char *state);
+
 #endif

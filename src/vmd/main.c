@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
@@ -17,6 +18,7 @@
 #include "base/event.h"
 #include "base/log.h"
 #include "base/timer.h"
+#include "vmd/libvirt_state.h"
 #include "vmd/server.h"
 #include "vmd/start.h"
 #include "vmd/vmd_options.h"
@@ -377,6 +379,17 @@ static int run(struct vmd *v)
 	return r < 0 ? EXIT_FAILURE : r;
 }
 
+/* From here on no thread of libvirt's can start another process. */
+static void end_questions(const struct host *host)
+{
+	const struct rlimit none = { 0, 0 };
+
+	if (!host->embedded)
+		return;
+	(void)setrlimit(RLIMIT_NPROC, &none);
+	libvirt_state_end_questions(host->state);
+}
+
 /*
  * A job that is out would be waited for, and libvirt may hang: then the process
  * just ends, as if it had been killed.
@@ -388,8 +401,10 @@ static void end(struct vmd *v, int status)
 	server_free(take_ptr(v->server));
 	if ((host->creates && worker_pending(host->creates) > 0) ||
 	    (host->destroys && worker_pending(host->destroys) > 0) ||
-	    (host->removes && worker_pending(host->removes) > 0))
+	    (host->removes && worker_pending(host->removes) > 0)) {
+		end_questions(host);
 		_exit(status);
+	}
 	while (host->machines)
 		machine_free(host->machines);
 	host_done(host);

@@ -174,7 +174,7 @@ class Daemon:
                     os.kill(pid, signal.SIGKILL)
             self.log.close()
             if not LOGS:
-                os.unlink(self.log.name)
+                pathlib.Path(self.log.name).unlink(missing_ok=True)
             shutil.rmtree(self.dir, ignore_errors=True)
 
     @property

@@ -3,10 +3,11 @@
 import os
 import signal
 import threading
+import time
 
 import pytest
 
-from cupola import ApiError, wait_until
+from cupola import ApiError, processes_with, wait_until
 
 
 def test_an_idle_limit_ends_the_vm_and_keeps_the_artifact(fresh_daemon):
@@ -61,7 +62,6 @@ def test_an_idle_limit_ends_the_vm_and_keeps_the_artifact(fresh_daemon):
     exec_started = wait_until(
         lambda: d.admin("GET", f"/sessions/{box.id}"), 5, "inspect")
     assert exec_started
-    import time
     time.sleep(3)
     d.advance(3601)
     thread.join(120)
@@ -88,7 +88,6 @@ def test_a_guest_panic_and_a_dead_qemu_are_told_apart(fresh_daemon):
     thread.start()
     wait_until(lambda: panicked.get()["session"]["state"] == "executing",
                60, "the execution")
-    import time
     time.sleep(2)
     d.ctl("nmi", panicked.id)
     thread.join(120)
@@ -166,6 +165,18 @@ def test_killed_while_a_vm_boots_nothing_is_left_over(fresh_daemon):
     assert d.audit() == []
     assert d.stop() == 0
     assert not d.qemus() and not d.backends()
+
+
+def test_stopped_while_libvirt_asks_qemu_what_it_can_do(fresh_daemon):
+    """It asks daemons, which know nothing of the end of who asks."""
+    for delay in (0.1, 0.3, 0.5, 0.7, 1.0):
+        d = fresh_daemon(start=False)
+        d.spawn()
+        time.sleep(delay)       # nothing outside tells how far it is
+        # It may not even have got to where it takes the signal.
+        assert d.stop() in (0, -signal.SIGTERM)
+        assert processes_with(str(d.dir)) == []
+        d.remove()
 
 
 def test_a_pool_keeps_a_vm_ready(fresh_daemon):
