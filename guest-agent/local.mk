@@ -43,4 +43,7 @@ cupola_guest_CFLAGS = $(BASIC_CFLAGS) -fstack-protector-strong
 cupola_guest_LDFLAGS = -static
 cupola_guest_LDADD = $(NETTLE_LIBS)
 
+# What plays the host: tests/guest and images/smoke.
+EXTRA_DIST += %reldir%/guest_client.py
+
 EXTRA_DIST += %reldir%/runner.py

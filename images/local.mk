@@ -2,7 +2,6 @@
 
 EXTRA_DIST += \
 	%reldir%/build \
-	%reldir%/guest_client.py \
 	%reldir%/lib/customize \
 	%reldir%/lib/initrd.sh \
 	%reldir%/lib/kernel.sh \

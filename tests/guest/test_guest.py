@@ -18,7 +18,7 @@ import tempfile
 import time
 import traceback
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "guest-agent"))
 
 from guest_client import (Closed, Connection, CONTROL, Guest, Refused,
                           unix_dialler, vsock_dialler)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host's side of doc/guest-protocol.md, for tests.
+"""The host's side of doc/guest-protocol.md: for tests, and to try new images.
 
 Written from the document and not from src/wire, so that the two can disagree.
 """
@@ -43,9 +43,9 @@ class Closed(Exception):
 class Connection:
     """A connection after the mutual proof."""
 
-    def __init__(self, dial, nonce, purpose, version=VERSION):
+    def __init__(self, dial, nonce, purpose, version=VERSION, patience=60):
         self.socket = dial()
-        self.socket.settimeout(60)
+        self.socket.settimeout(patience)
         guest = self.read(32)
         host = os.urandom(32)
         proof = hmac.digest(nonce, b"host" + guest + host, "sha256")
@@ -165,8 +165,8 @@ def parse_changed(payload):
 class Guest:
     """A guest, spoken to over connections that dial() makes."""
 
-    def __init__(self, dial, nonce):
-        self.dial, self.nonce = dial, nonce
+    def __init__(self, dial, nonce, patience=60):
+        self.dial, self.nonce, self.patience = dial, nonce, patience
         self.control = None
         self.call = 0
         self.executions = {}
@@ -176,7 +176,8 @@ class Guest:
         """Open the control connection, taking the place of one before."""
         if self.control:
             self.control.close()
-        self.control = Connection(self.dial, self.nonce, CONTROL)
+        self.control = Connection(self.dial, self.nonce, CONTROL,
+                                  patience=self.patience)
         self.hello = parse_hello(self.expect("HELLO")[1])
         self.ready = None
         if configure and not self.hello["configured"]:
