@@ -20,6 +20,9 @@
  *	PUT	one chunk at a time is queued; the next is read from the blob
  *		when the kernel has taken it, which is on_drained()
  *
+ * A guest that neither sends nor takes anything for XFER_SILENCE_USEC, while it
+ * is its turn, breaks off the transfer, and with it its session.
+ *
  * A GET has ended when both the guest's END has come and the blob is on the
  * disk; the guest's digest is then compared with ours.
  */
@@ -31,6 +34,7 @@ static void xfer_free(void *object)
 	if (!x)
 		return;
 	timer_free(x->again);
+	timer_free(x->silence);
 	blob_writer_free(x->writer);
 	buf_done(&x->kept);
 	close_fd(&x->fd);
@@ -50,6 +54,7 @@ static void xfer_hang_up(struct guest_xfer *x)
 	x->dial = 0;
 	guest_conn_close(x->conn);
 	x->conn = NULL;
+	timer_clear(x->silence);
 }
 
 void guest_xfer_cancel(struct guest_xfer *x)
@@ -95,6 +100,21 @@ static void on_again(struct timer *t, void *userdata)
 	r = guest_xfer_dial(x);
 	if (r < 0)
 		guest_xfer_fail(x, XFER_LOST, r, NULL);
+}
+
+static void on_silence(struct timer *t, void *userdata)
+{
+	struct guest_xfer *x = userdata;
+	struct error err = ERROR_INIT;
+
+	(void)t;
+	error_set(&err, ERR_GUEST, "the guest left a file unfinished");
+	guest_xfer_fail(x, XFER_STALLED, 0, &err);
+}
+
+void guest_xfer_watch(struct guest_xfer *x)
+{
+	timer_set_after(x->silence, XFER_SILENCE_USEC);
 }
 
 /* The guest could not, and says why. */
@@ -173,6 +193,7 @@ static void on_drained(void *userdata)
 
 	if (!x->put || guest_conn_phase(x->conn) != WIRE_PHASE_RECEIVING)
 		return;
+	guest_xfer_watch(x);
 	/* As long as the kernel takes all of it at once there is no event. */
 	while (r >= 0 && x->moved < x->bytes &&
 	       guest_conn_queue(x->conn)->length == 0)
@@ -230,6 +251,7 @@ static int on_frame(const struct frame *f, void *userdata, struct error *err)
 	size_t i;
 	int r;
 
+	guest_xfer_watch(x);
 	for (i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
 		if (accepted[i].type != f->type)
 			continue;
@@ -256,6 +278,7 @@ static void on_proven(void *userdata)
 	}
 	guest_conn_enter(x->conn,
 			 x->put ? WIRE_PHASE_RECEIVING : WIRE_PHASE_SENDING);
+	guest_xfer_watch(x);
 	guest_conn_flush(x->conn);
 	on_drained(x);
 }
@@ -343,6 +366,9 @@ int guest_xfer_new(const struct guest_xfer_config *config, bool put,
 	strcpy(x->vm_id, config->vm_id);
 	r = timer_new(config->event, config->clock, "guest-xfer", on_again, x,
 		      &x->again);
+	if (r >= 0)
+		r = timer_new(config->event, config->clock, "guest-xfer-silence",
+			      on_silence, x, &x->silence);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(x);

@@ -26,6 +26,9 @@ struct vmd_client;
 /* Dialling and the proof: the guest listens already. */
 #define XFER_DIAL_USEC (10 * USEC_PER_SEC)
 
+/* How long a guest may neither send nor take a byte, flushing its disk say. */
+#define XFER_SILENCE_USEC (60 * USEC_PER_SEC)
+
 /* A guest with all its bulk connections busy is asked again, this often. */
 #define XFER_BUSY_USEC (50 * USEC_PER_MSEC)
 #define XFER_BUSY_TRIES 100

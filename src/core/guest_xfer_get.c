@@ -54,8 +54,10 @@ static void on_room(void *userdata)
 {
 	struct guest_xfer *x = userdata;
 
-	if (x->conn && xfer_feed(x))
-		guest_conn_resume(x->conn);
+	if (!x->conn || !xfer_feed(x))
+		return;
+	guest_xfer_watch(x);
+	guest_conn_resume(x->conn);
 }
 
 int guest_xfer_got_file(struct guest_xfer *x, const struct frame *f,
@@ -72,10 +74,13 @@ int guest_xfer_got_file(struct guest_xfer *x, const struct frame *f,
 	struct message_file m;
 	int r;
 
-	(void)err;
 	r = message_decode_file(f, &m);
 	if (r < 0)
 		return r;
+	/* A second writer would take the first one's place, and lose it. */
+	if (x->writer)
+		return error_set(err, ERR_GUEST,
+				 "the guest began a file a second time");
 	if (m.status != WIRE_FILE_OK) {
 		guest_xfer_refused(x, m.status);
 		return 0;
@@ -114,6 +119,8 @@ int guest_xfer_got_data(struct guest_xfer *x, const struct frame *f,
 	r = buf_add(&x->kept, m.data.data + n, m.data.size - (size_t)n);
 	if (r < 0)
 		return r;
+	/* Now the guest waits for our disk. */
+	timer_clear(x->silence);
 	guest_conn_pause(x->conn);
 	return 0;
 }
@@ -123,6 +130,10 @@ int guest_xfer_got_get_end(struct guest_xfer *x, const struct message_end *m,
 {
 	int r;
 
+	/* To try again would be a second writer, as above. */
+	if (m->status == WIRE_FILE_BUSY && x->writer)
+		return error_set(err, ERR_GUEST,
+				 "the guest was busy after a file had begun");
 	if (m->status != WIRE_FILE_OK) {
 		guest_xfer_refused(x, m->status);
 		return 0;
@@ -132,6 +143,7 @@ int guest_xfer_got_get_end(struct guest_xfer *x, const struct message_end *m,
 				 "the guest sent less of a file than it said");
 	memcpy(x->guest_sha256, m->sha256, sizeof(x->guest_sha256));
 	x->ended = true;
+	timer_clear(x->silence);
 	r = blob_writer_finish(x->writer);
 	if (r < 0)
 		guest_xfer_fail(x, XFER_STORAGE, r, NULL);

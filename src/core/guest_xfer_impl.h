@@ -26,6 +26,7 @@ struct guest_xfer {
 	uint64_t dial; /* call to cancel; 0: none under way */
 	struct guest_conn *conn;
 	struct timer *again;
+	struct timer *silence; /* runs while it is the guest's turn */
 	unsigned tries;
 
 	uint64_t bytes; /* length of the file */
@@ -55,6 +56,9 @@ void guest_xfer_freep(struct guest_xfer **x);
 
 /** guest_xfer_dial() - Begin, or begin again; Return: 0 or a negative errno */
 int guest_xfer_dial(struct guest_xfer *x);
+
+/** guest_xfer_watch() - The guest's turn begins, or it did something */
+void guest_xfer_watch(struct guest_xfer *x);
 
 /** guest_xfer_end() - Tell the owner how it ended, once, and bury it */
 void guest_xfer_end(struct guest_xfer *x, struct xfer_end *end);

@@ -145,7 +145,12 @@ static void got_get(struct guest_line *l, const struct frame *f)
 
 		SAY(l, message_encode_data, WIRE_DATA, 0, &data);
 	}
-	say_end(l, WIRE_FILE_OK, file->data, file->size);
+	if (l->guest->file_twice)
+		SAY(l, message_encode_file, 0, &answer);
+	if (l->guest->busy_late)
+		say_end(l, WIRE_FILE_BUSY, NULL, 0);
+	else if (!l->guest->no_end)
+		say_end(l, WIRE_FILE_OK, file->data, file->size);
 }
 
 static void put_check(struct guest_line *l)

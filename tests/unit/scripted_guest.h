@@ -46,6 +46,9 @@ struct scripted_guest {
 	bool never_ready;
 	bool wrong_proof;
 	bool wrong_digest; /* of files it gives */
+	bool file_twice;   /* begins each file it gives a second time */
+	bool busy_late;    /* is busy at the end of a file it gives */
+	bool no_end;       /* of files it gives */
 	bool no_space;     /* for files it is given */
 	bool no_pong;
 

@@ -157,21 +157,67 @@ static void too_many_changed_files_are_refused(void **state)
 	ends_with(*state, &s, "guest_protocol_error");
 }
 
+/* An execution is over, and its one file is to be fetched. */
+static void finish_with_file(struct session *s)
+{
+	guest_write(s->g, "a", "1", 1);
+	guest_say_changed(s->g, 1, "a", 1, WIRE_SKIP_NONE);
+	guest_finish(s->g, WIRE_STATUS_OK, 1);
+}
+
+static void ends_without_the_file(struct fixture *fx, const struct session *s,
+				  const char *reason)
+{
+	fixture_wait_state(fx, s->c, SESSION_VIEW_ENDED);
+	assert_string_equal(fixture_container(fx, s->c).ended_reason, reason);
+	/* The execution itself was over: that is known. */
+	assert_int_equal(fixture_exec_view(fx, s->c, s->e).status, EXEC_OK);
+	assert_int_equal(fixture_exec_view(fx, s->c, s->e).skipped_count, 1);
+}
+
 static void a_file_with_a_wrong_digest_ends_the_session(void **state)
+{
+	struct session s = running(*state);
+
+	s.g->wrong_digest = true;
+	finish_with_file(&s);
+	ends_without_the_file(*state, &s, "guest_protocol_error");
+}
+
+static void a_file_that_begins_twice_ends_the_session(void **state)
+{
+	struct session s = running(*state);
+
+	s.g->file_twice = true;
+	finish_with_file(&s);
+	ends_without_the_file(*state, &s, "guest_protocol_error");
+}
+
+static void a_guest_cannot_be_busy_once_a_file_has_begun(void **state)
+{
+	struct session s = running(*state);
+
+	s.g->busy_late = true;
+	finish_with_file(&s);
+	ends_without_the_file(*state, &s, "guest_protocol_error");
+	assert_int_equal(s.g->gets, 1);
+}
+
+static void a_file_that_does_not_end_is_waited_for_a_minute(void **state)
 {
 	struct fixture *fx = *state;
 	struct session s = running(fx);
 
-	guest_write(s.g, "a", "1", 1);
-	s.g->wrong_digest = true;
-	guest_say_changed(s.g, 1, "a", 1, WIRE_SKIP_NONE);
-	guest_finish(s.g, WIRE_STATUS_OK, 1);
-	fixture_wait_state(fx, s.c, SESSION_VIEW_ENDED);
-	assert_string_equal(fixture_container(fx, s.c).ended_reason,
-			    "guest_protocol_error");
-	/* The execution itself was over: that is known. */
-	assert_int_equal(fixture_exec_view(fx, s.c, s.e).status, EXEC_OK);
-	assert_int_equal(fixture_exec_view(fx, s.c, s.e).skipped_count, 1);
+	s.g->no_end = true;
+	finish_with_file(&s);
+	RUN_UNTIL(fx, s.g->gets == 1);
+	fixture_settle(fx);
+	clock_advance(fx->clock, 59 * USEC_PER_SEC);
+	fixture_settle(fx);
+	assert_int_equal(fixture_container(fx, s.c).state,
+			 SESSION_VIEW_EXECUTING);
+	clock_advance(fx->clock, 2 * USEC_PER_SEC);
+	ends_without_the_file(fx, &s, "guest_unresponsive");
 }
 
 static void half_a_frame_is_waited_for_ten_seconds(void **state)
@@ -250,6 +296,9 @@ int main(void)
 		TEST(the_number_of_changed_files_must_be_true),
 		TEST(too_many_changed_files_are_refused),
 		TEST(a_file_with_a_wrong_digest_ends_the_session),
+		TEST(a_file_that_begins_twice_ends_the_session),
+		TEST(a_guest_cannot_be_busy_once_a_file_has_begun),
+		TEST(a_file_that_does_not_end_is_waited_for_a_minute),
 		TEST(half_a_frame_is_waited_for_ten_seconds),
 		TEST(whoever_cannot_prove_itself_is_not_the_guest),
 		TEST(any_bytes_for_names_are_told_as_text),
