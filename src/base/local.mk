@@ -20,6 +20,7 @@ libbase_a_SOURCES = \
 	%reldir%/limits.h \
 	%reldir%/log.c %reldir%/log.h \
 	%reldir%/name.c %reldir%/name.h \
+	%reldir%/option_table.c %reldir%/option_table.h \
 	%reldir%/settings.c %reldir%/settings.h \
 	%reldir%/settings_file.c %reldir%/settings_file.h \
 	%reldir%/settings_table.c \

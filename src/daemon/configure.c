@@ -106,10 +106,10 @@ int configure_settings(struct daemon *d, struct error *err)
 		r = set_dev_defaults(d, err);
 	if (r >= 0)
 		r = load_file(d, err);
-	for (i = 0; i < d->options.set_count && r >= 0; i++) {
-		r = settings_set(d->settings, d->options.set[i], err);
+	for (i = 0; i < d->options.set.count && r >= 0; i++) {
+		r = settings_set(d->settings, d->options.set.items[i], err);
 		if (r < 0)
-			r = error_wrap(err, r, "--set %s", d->options.set[i]);
+			r = error_wrap(err, r, "--set %s", d->options.set.items[i]);
 	}
 	if (r >= 0)
 		r = check_dev_only(d, err);

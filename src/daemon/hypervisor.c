@@ -163,9 +163,9 @@ static void vmd_arguments(const struct daemon *d, const char **argv)
 	argv[n++] = settings_bool(d->settings, "host", "allow_emulation") ?
 			    "host.allow_emulation=yes" :
 			    "host.allow_emulation=no";
-	for (i = 0; i < d->options.set_count; i++) {
+	for (i = 0; i < d->options.set.count; i++) {
 		argv[n++] = "--set";
-		argv[n++] = d->options.set[i];
+		argv[n++] = d->options.set.items[i];
 	}
 	argv[n] = NULL;
 }

@@ -7,7 +7,9 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/option_table.h"
 
+/* cupola-vmd gets them all, and its own list must hold what else it is told. */
 enum { OPTIONS_SET_MAX = 120 };
 
 /**
@@ -15,7 +17,6 @@ enum { OPTIONS_SET_MAX = 120 };
  * @dev:	Development mode: directory that holds all state, or NULL
  * @config:	Settings file, or NULL for the default one if it exists
  * @set:	Assignments "section.key=value", in order
- * @set_count:	How many
  * @check_config: Only say whether the settings are good
  * @help:	Only print the help text
  * @version:	Only print the version
@@ -23,8 +24,7 @@ enum { OPTIONS_SET_MAX = 120 };
 struct options {
 	const char *dev;
 	const char *config;
-	const char *set[OPTIONS_SET_MAX];
-	size_t set_count;
+	struct option_list set;
 	bool check_config;
 	bool help;
 	bool version;

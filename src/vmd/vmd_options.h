@@ -7,9 +7,8 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/option_table.h"
 #include "base/settings.h"
-
-enum { VMD_OPTIONS_SET_MAX = 128 };
 
 /**
  * struct vmd_options - What was asked for; strings point into argv
@@ -18,15 +17,15 @@ enum { VMD_OPTIONS_SET_MAX = 128 };
  * @socket_fd:	Connected socket of cupolad, or -1: listen on systemd's
  * @client:	User that may connect to systemd's socket
  * @set:	Assignments "section.key=value", in order
- * @set_count:	How many
+ * @help:	Only print the help text
+ * @version:	Only print the version
  */
 struct vmd_options {
 	const char *state;
 	const char *config;
 	int socket_fd;
 	const char *client;
-	const char *set[VMD_OPTIONS_SET_MAX];
-	size_t set_count;
+	struct option_list set;
 	bool help;
 	bool version;
 };

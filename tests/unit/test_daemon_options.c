@@ -35,9 +35,9 @@ static void options_are_read_in_order(void **state)
 	(void)state;
 	assert_int_equal(options_parse(7, argv, &o, &err), 0);
 	assert_string_equal(o.dev, "/d");
-	assert_int_equal(o.set_count, 2);
-	assert_string_equal(o.set[0], "a.b=1");
-	assert_string_equal(o.set[1], "c.d=2");
+	assert_int_equal(o.set.count, 2);
+	assert_string_equal(o.set.items[0], "a.b=1");
+	assert_string_equal(o.set.items[1], "c.d=2");
 	assert_true(o.check_config);
 	assert_null(o.config);
 }
