@@ -70,18 +70,26 @@ static int grow_data(struct exec *e, bool new_result)
 int exec_add_datum(struct exec *e, bool new_result, const char *mime,
 		   const char *data, size_t size, const char *file_id)
 {
+	_cleanup_free_ char *mime_copy = strdup(mime);
+	_cleanup_free_ char *data_copy = NULL;
 	struct exec_datum *d;
 	size_t i;
 	int r;
 
+	if (data)
+		data_copy = calloc(1, size + 1);
+	if (!mime_copy || (data && !data_copy))
+		return -ENOMEM;
+	if (data)
+		memcpy(data_copy, data, size);
 	new_result |= e->result_count == 0;
 	r = grow_data(e, new_result);
 	if (r < 0)
 		return r;
 	d = &e->data[e->datum_count];
 	*d = (struct exec_datum){
-		.mime = strdup(mime),
-		.data = data ? memcpy(calloc(1, size + 1), data, size) : NULL,
+		.mime = take_ptr(mime_copy),
+		.data = take_ptr(data_copy),
 		.data_len = data ? size : 0,
 	};
 	if (file_id)
