@@ -16,8 +16,6 @@
 #define MIB(n) ((uint64_t)(n) << 20)
 #define GIB(n) ((uint64_t)(n) << 30)
 #define TIB(n) ((uint64_t)(n) << 40)
-#define PATH_BYTES 4000
-
 #define STRING(section, key, fallback, max, help)                              \
 	{ section, key, SETTING_STRING, fallback, 0, max, NULL, help }
 #define CHOICE(section, key, fallback, choices, help)                          \
@@ -40,12 +38,8 @@ const struct setting settings_table[] = {
 
 	STRING("listen", "http", "127.0.0.1:8080", 256,
 	       "address and port of the API; port 0 is any free one"),
-	STRING("listen", "tls_cert", "", PATH_BYTES, "certificate chain, PEM"),
-	STRING("listen", "tls_key", "", PATH_BYTES, "private key, PEM"),
 	STRING("listen", "socket", "/run/cupola/cupola.sock", 107,
 	       "Unix socket of API and administration"),
-	STRING("listen", "vsock_allow", "", 1024,
-	       "CIDs that an AF_VSOCK listener serves, separated by spaces"),
 
 	BOOL("host", "allow_emulation", "no",
 	     "run VMs without KVM, which gives no security promise"),
@@ -105,14 +99,6 @@ const struct setting settings_table[] = {
 	     "largest file that may be uploaded"),
 	SIZE("store", "quota", "10G", KIB(1), TIB(1024),
 	     "bytes that one tenant may keep"),
-
-	STRING("model", "url", "", 2048, "base URL of the upstream model"),
-	STRING("model", "name", "", 256, "name that the upstream knows it by"),
-	STRING("model", "key_file", "", PATH_BYTES, "file with its API key"),
-	STRING("model.*", "url", "", 2048, "base URL of a further model"),
-	STRING("model.*", "name", "", 256,
-	       "name that the upstream knows it by"),
-	STRING("model.*", "key_file", "", PATH_BYTES, "file with its API key"),
 
 	BOOL("test", "clock", "no",
 	     "let an admin call move time forward; development mode only"),

@@ -136,7 +136,7 @@ static void what_the_ini_reader_would_cut_is_refused(void **state)
 	char text[400];
 
 	memset(text, 'x', sizeof(text));
-	memcpy(text, "[listen]\ntls_cert = ", 20);
+	memcpy(text, "[listen]\nsocket = ", 18);
 	assert_int_equal(
 		settings_load_text(s, "conf", text, sizeof(text), &err),
 		-EINVAL);
@@ -180,9 +180,9 @@ static void assignments_are_checked_like_lines(void **state)
 	does_not_set(s, "listen.http=a\nb",
 		     "listen.http: the value must be UTF-8 without control "
 		     "characters");
-	sets(s, "model.gpt-4.1.url=http://127.0.0.1/v1?a=b");
-	assert_string_equal(settings_string(s, "model.gpt-4.1", "url"),
-			    "http://127.0.0.1/v1?a=b");
+	sets(s, "pool.gpt-4.1.image=a=b?c");
+	assert_string_equal(settings_string(s, "pool.gpt-4.1", "image"),
+			    "a=b?c");
 }
 
 static void open_sections_have_instances(void **state)
