@@ -325,6 +325,16 @@ int http_server_listen(struct http_server *s, int fd, struct error *err)
 
 /* ----------------------------------------------------------------------- life */
 
+/*
+ * Newer libraries refuse by themselves what two servers may read differently,
+ * folded fields for one. Level 2 is as strict as any decent client allows.
+ */
+#if MHD_VERSION >= 0x00097701
+#define STRICTNESS MHD_OPTION_CLIENT_DISCIPLINE_LVL, 2,
+#else
+#define STRICTNESS
+#endif
+
 static int start_library(struct http_server *s, struct error *err)
 {
 	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET |
@@ -342,7 +352,7 @@ static int start_library(struct http_server *s, struct error *err)
 		MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)(LIMIT_CONNECTIONS + CONNECTIONS_SLACK),
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_SERVER_MEMORY,
-		MHD_OPTION_END);
+		STRICTNESS MHD_OPTION_END);
 	if (!s->mhd)
 		return error_set(err, ERR_INTERNAL,
 				 "Cannot start the HTTP library");

@@ -1,13 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api_fixture.h"
 
+#include <microhttpd.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
 /* Requests that are ambiguous, too large or malformed, and those that only look so. */
+
+/*
+ * libmicrohttpd 1.0 refuses some of it before we are asked: by closing, or with a
+ * page of its own. What counts is that nothing of it is ever taken for a request.
+ */
+static void assert_refused(const char *answer)
+{
+	bool is_strict = MHD_VERSION >= 0x01000000;
+
+	if (is_strict && answer[0] == '\0')
+		return;
+	assert_memory_equal(answer, "HTTP/1.1 4", 10);
+	assert_null(strstr(answer + 1, "HTTP/1.1 2"));
+	assert_null(strstr(answer + 1, "HTTP/1.1 4"));
+	if (is_strict)
+		return;
+	assert_memory_equal(answer, "HTTP/1.1 400 ", 13);
+}
 
 static void ambiguous_requests_are_refused_and_the_connection_closed(void **state)
 {
@@ -51,33 +71,38 @@ static void ambiguous_requests_are_refused_and_the_connection_closed(void **stat
 		_cleanup_(buf_done) struct buf got = BUF_INIT(65536);
 
 		(void)client_send(fx, fd, requests[i], strlen(requests[i]));
-		assert_true(client_read_until(fx, fd, &got, "}}"));
-		assert_memory_equal(buf_str(&got), "HTTP/1.1 400 ", 13);
 		/* One answer, and then the end. */
 		assert_false(client_read_until(fx, fd, &got, "no such text"));
-		assert_null(strstr(buf_str(&got), "}}HTTP"));
+		assert_refused(buf_str(&got));
 	}
 	assert_int_equal(fx->core->execs, 0);
 }
 
 static void nuls_in_a_head_are_refused(void **state)
 {
-	static const char in_target[] =
-		"GET /v1/files\0x HTTP/1.1\r\n" HOST AUTH "\r\n";
-	static const char in_field[] =
-		"GET /v1/files HTTP/1.1\r\n" HOST "X: a\0b\r\n" AUTH "\r\n";
-	static const char in_name[] =
-		"GET /v1/files HTTP/1.1\r\n" HOST "X\0: b\r\n" AUTH "\r\n";
+#define NUL_CASE(text) { text, sizeof(text) - 1 }
+	static const struct {
+		const char *head;
+		size_t size;
+	} cases[] = {
+		NUL_CASE("GET /v1/files\0x HTTP/1.1\r\n" HOST AUTH "\r\n"),
+		NUL_CASE("GET /v1/files HTTP/1.1\r\n" HOST "X: a\0b\r\n" AUTH
+			 "\r\n"),
+		NUL_CASE("GET /v1/files HTTP/1.1\r\n" HOST "X\0: b\r\n" AUTH
+			 "\r\n"),
+	};
+#undef NUL_CASE
 	struct fixture *fx = *state;
-	_answer_ struct answer a = ask_bytes(fx, in_target,
-					     sizeof(in_target) - 1);
-	_answer_ struct answer b = ask_bytes(fx, in_field,
-					     sizeof(in_field) - 1);
-	_answer_ struct answer c = ask_bytes(fx, in_name, sizeof(in_name) - 1);
+	size_t i;
 
-	assert_int_equal(a.status, 400);
-	assert_int_equal(b.status, 400);
-	assert_int_equal(c.status, 400);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		_cleanup_close_ int fd = client_connect(fx);
+		_cleanup_(buf_done) struct buf got = BUF_INIT(65536);
+
+		(void)client_send(fx, fd, cases[i].head, cases[i].size);
+		assert_false(client_read_until(fx, fd, &got, "no such text"));
+		assert_refused(buf_str(&got));
+	}
 }
 
 /* The library's buffer grows and moves on meanwhile. */
