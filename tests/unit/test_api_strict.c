@@ -151,6 +151,35 @@ static void an_endless_chunk_header_keeps_nobody_out(void **state)
 	}
 }
 
+/* The library has room for some hundreds, and used to lose count beyond. */
+static void any_number_of_arguments_or_cookies_gets_an_answer(void **state)
+{
+	static const char *const kinds[][3] = {
+		{ "GET /v1/files?limit=1&", "a=b&", " HTTP/1.1\r\n" HOST AUTH },
+		{ "GET /v1/files HTTP/1.1\r\n" HOST AUTH "Cookie: c=d;",
+		  " a=b;", "\r\n" },
+	};
+	struct fixture *fx = *state;
+	size_t kind;
+	int i, count;
+
+	for (kind = 0; kind < 2; kind++) {
+		for (count = 100; count < 2000; count += 20) {
+			_cleanup_(buf_done) struct buf head = BUF_INIT(65536);
+
+			buf_add_str(&head, kinds[kind][0]);
+			for (i = 0; i < count; i++)
+				buf_add_str(&head, kinds[kind][1]);
+			buf_add_str(&head, kinds[kind][2]);
+			buf_add_str(&head, "\r\n");
+			_answer_ struct answer a =
+				ask_bytes(fx, head.data, head.length);
+			assert_true(a.status == 200 || a.status == 400 ||
+				    a.status == 414 || a.status == 431);
+		}
+	}
+}
+
 static void lengths_that_are_no_plain_number_are_refused(void **state)
 {
 	static const char *const lengths[] = {
@@ -362,6 +391,7 @@ int main(void)
 		TEST(nuls_in_a_head_are_refused),
 		TEST(a_head_may_come_byte_by_byte),
 		TEST(an_endless_chunk_header_keeps_nobody_out),
+		TEST(any_number_of_arguments_or_cookies_gets_an_answer),
 		TEST(lengths_that_are_no_plain_number_are_refused),
 		TEST(too_much_head_is_refused),
 		TEST(json_must_be_called_json),
