@@ -157,7 +157,7 @@ void core_vmd_gone(struct core *core, const struct vmd_gone *gone)
 	struct vm *vm = map_get(&core->vms, gone->vm_id);
 
 	if (vm)
-		vm_gone(vm, end_reason_of_vmd(gone->reason), gone->cpu_usec);
+		vm_gone(vm, vm_end_of_vmd(vm, gone->reason), gone->cpu_usec);
 }
 
 void core_vmd_lost(struct core *core, const char *why)

@@ -309,13 +309,22 @@ void vm_gone(struct vm *vm, enum end_reason reason, uint64_t cpu_usec)
 
 /* ------------------------------------------------------------- reconcile */
 
+enum end_reason vm_end_of_vmd(const struct vm *vm, uint32_t vmd_reason)
+{
+	/* vmd drops a create that it, or the daemon, was killed over. */
+	if (vmd_reason == VMD_REASON_ABANDONED && vm->assigned_usec == 0 &&
+	    strcmp(vm->boot_id, vm->core->boot_id) == 0)
+		return END_BOOT_FAILED;
+	return end_reason_of_vmd(vmd_reason);
+}
+
 void vm_seen(struct vm *vm, const struct vmd_vm *item)
 {
 	vm->expected = false;
 	if (vm->creating || vm->committing)
 		return; /* the answer tells */
 	if (item->state == VMD_STATE_GONE) {
-		vm_gone(vm, end_reason_of_vmd(item->reason), item->cpu_usec);
+		vm_gone(vm, vm_end_of_vmd(vm, item->reason), item->cpu_usec);
 		return;
 	}
 	if (vm->state == VM_STOPPING) {
@@ -324,7 +333,7 @@ void vm_seen(struct vm *vm, const struct vmd_vm *item)
 	}
 	vm->accelerator = item->accelerator;
 	if (item->state == VMD_STATE_STOPPING) {
-		vm_fail(vm, end_reason_of_vmd(item->reason), NULL);
+		vm_fail(vm, vm_end_of_vmd(vm, item->reason), NULL);
 		return;
 	}
 	if (item->state != VMD_STATE_RUNNING)

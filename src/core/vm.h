@@ -128,6 +128,9 @@ void vm_stop(struct vm *vm, enum end_reason reason);
 /** vm_fail() - It cannot go on: its container, or the pool's VM, ends */
 void vm_fail(struct vm *vm, enum end_reason reason, const struct error *err);
 
+/** vm_end_of_vmd() - What the end (enum vmd_reason) of this VM is called */
+enum end_reason vm_end_of_vmd(const struct vm *vm, uint32_t vmd_reason);
+
 /** vm_seen() - vmd's list has it */
 void vm_seen(struct vm *vm, const struct vmd_vm *item);
 

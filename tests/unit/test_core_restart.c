@@ -203,6 +203,25 @@ static void a_create_cut_short_is_boot_failed(void **state)
 			    "boot_failed");
 }
 
+static void a_create_that_vmd_dropped_is_boot_failed(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a;
+
+	fixture_start(fx);
+	fx->vmd.hold_creates = true;
+	fixture_create(fx, NULL, 0, &a);
+	RUN_UNTIL(fx, fx->vmd.creates == 1);
+	fixture_kill(fx);
+	fx->vmd.vms[0].state = VMD_STATE_GONE;
+	fx->vmd.vms[0].reason = VMD_REASON_ABANDONED;
+	fx->vmd.hold_creates = false;
+	fixture_start(fx);
+	fixture_wait_state(fx, a.id, SESSION_VIEW_ENDED);
+	assert_string_equal(fixture_container(fx, a.id).ended_reason,
+			    "boot_failed");
+}
+
 static void a_create_that_went_through_goes_on_with_its_files(void **state)
 {
 	struct fixture *fx = *state;
@@ -343,6 +362,7 @@ int main(void)
 		TEST(a_finished_record_is_not_run_again),
 		TEST(a_vm_that_is_gone_has_ended_its_session),
 		TEST(a_create_cut_short_is_boot_failed),
+		TEST(a_create_that_vmd_dropped_is_boot_failed),
 		TEST(a_create_that_went_through_goes_on_with_its_files),
 		TEST(pool_vms_are_kept),
 		TEST(pool_vms_of_another_image_are_ended),
