@@ -24,12 +24,22 @@ static const struct {
 	{ SYSCTL "fs/protected_fifos", "2" },
 	{ SYSCTL "fs/protected_regular", "2" },
 	{ SYSCTL "fs/suid_dumpable", "0" },
+	/* A lease makes whoever opens the file wait, for 45 s. */
+	{ SYSCTL "fs/leases-enable", "0" },
 	{ SYSCTL "kernel/dmesg_restrict", "1" },
 	{ SYSCTL "kernel/kptr_restrict", "2" },
 	{ SYSCTL "kernel/perf_event_paranoid", "3" },
 	{ SYSCTL "kernel/unprivileged_bpf_disabled", "1" },
 	{ SYSCTL "kernel/yama/ptrace_scope", "2" },
 	{ SYSCTL "kernel/sysrq", "0" },
+	/*
+	 * System V objects outlive their makers and go on counting against
+	 * the kernel's cgroup: without these limits one execution could leave
+	 * so much that no later one ever had memory again.
+	 */
+	{ SYSCTL "kernel/shm_rmid_forced", "1" },
+	{ SYSCTL "kernel/msgmni", "32" },
+	{ SYSCTL "kernel/sem", "250 8000 32 32" },
 	{ SYSCTL "kernel/kexec_load_disabled", "1" },
 	{ SYSCTL "kernel/io_uring_disabled", "2" },
 	{ SYSCTL "user/max_user_namespaces", "0" },

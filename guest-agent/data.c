@@ -28,6 +28,12 @@ int data_incoming(void)
 	return incoming_fd;
 }
 
+/*
+ * Lookups that race with user code's renames fail with EAGAIN, and so do opens
+ * that user code holds up. One may try again, but not for as long as it likes.
+ */
+#define OPEN_TRIES 32
+
 int data_open_at(int dir, const char *path, uint64_t flags)
 {
 	struct open_how how = {
@@ -35,11 +41,13 @@ int data_open_at(int dir, const char *path, uint64_t flags)
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
 			   RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS,
 	};
+	int tries = 0;
 	long fd;
 
 	do
 		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+	while (fd < 0 && (errno == EINTR || errno == EAGAIN) &&
+	       ++tries < OPEN_TRIES);
 	return fd < 0 ? -errno : (int)fd;
 }
 
