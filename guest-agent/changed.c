@@ -18,6 +18,13 @@
 #define LISTING_SIZE 16384
 #define SCANS_MAX 2
 
+/*
+ * Names that one scan looks at. Links to one file are many names and one entry
+ * of the table: without a bound, a million of them would keep the agent from
+ * answering for minutes.
+ */
+#define NAMES_MAX CHANGED_FILES_MAX
+
 /* A slot whose generation is not its table's is empty. */
 struct slot {
 	struct changed_key key;
@@ -49,6 +56,7 @@ static struct {
 	struct changed_list *list;
 	size_t depth;
 	char path[WIRE_PATH_MAX + WIRE_PATH_NAME_MAX + 2];
+	uint32_t names;
 	uint64_t not_looked_at;
 	struct changed_key newest;	/* of those touched in this tick */
 } scan;
@@ -219,6 +227,11 @@ static void visit(struct level *l, const struct dirent64 *d)
 
 	if (strcmp(d->name, ".") == 0 || strcmp(d->name, "..") == 0)
 		return;
+	if (scan.names == NAMES_MAX) {
+		scan.not_looked_at++;
+		return;
+	}
+	scan.names++;
 	if (fstatat(l->fd, d->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;		/* gone meanwhile */
 	if (path_size > 0)
@@ -239,6 +252,7 @@ static void scan_once(struct changed_list *list)
 	list->size = 0;
 	scan.list = list;
 	scan.newest.ctime_nsec = 0;
+	scan.names = 0;
 	scan.not_looked_at = 0;
 	next->generation = ++generation;
 	next->used = 0;
