@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cgroup.h"
+#include "data.h"
 #include "loop.h"
 #include "report.h"
 #include "runner.h"
@@ -107,6 +108,8 @@ static int make_channels(int pairs[3][2])
 		if (pipe2(pairs[i], O_CLOEXEC) < 0)
 			return -errno;
 		(void)fcntl(pairs[i][1], F_SETPIPE_SZ, PIPE_SIZE);
+		/* So that user code may open /dev/stdout, as shells do. */
+		(void)!fchown(pairs[i][1], SANDBOX_ID, SANDBOX_ID);
 	}
 	/* Only our ends: the kernel's may block. */
 	for (i = 0; i < 3; i++)

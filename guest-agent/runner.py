@@ -22,6 +22,7 @@ __builtins__ = dict(vars(builtins))
 
 import ast
 import ctypes
+import fcntl
 import gc
 import importlib.util
 import linecache
@@ -174,6 +175,7 @@ class Kernel:
         self.sources = {}
         self.sources_size = 0
         self.stdin_used = False
+        self.kept = {}
         self.fflush = ctypes.CDLL(None).fflush
         self.stdout, self.stderr = sys.stdout, sys.stderr
 
@@ -388,6 +390,22 @@ class Kernel:
 
     # The process
 
+    def keep_output(self):
+        """Have what is behind 1 and 2 a second time, out of the way."""
+        self.kept = {}
+        for fd in (1, 2):
+            self.kept[fd] = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, FD_MAX - 16)
+
+    def restore_descriptors(self):
+        """Put back what user code closed, or pointed elsewhere."""
+        for fd, kept in self.kept.items():
+            os.dup2(kept, fd)
+        try:
+            os.fstat(0)
+        except OSError:
+            self.stdin_used = True
+            self.open_stdin(None)
+
     def open_output(self):
         options = {"encoding": "utf-8", "errors": "backslashreplace"}
         self.stdout = open(1, "w", 1, closefd=False, **options)
@@ -395,18 +413,19 @@ class Kernel:
 
     def open_stdin(self, fd):
         """What input() reads: the caller's bytes, then end of file."""
-        if fd is not None:
+        given = fd is not None
+        if not given and self.stdin_used:
+            fd = os.open("/dev/null", os.O_RDONLY)
+        # It is 0 already if user code closed that.
+        if fd:
             os.dup2(fd, 0)
             os.close(fd)
-        elif self.stdin_used:
-            null = os.open("/dev/null", os.O_RDONLY)
-            os.dup2(null, 0)
-            os.close(null)
-        self.stdin_used = fd is not None
+        self.stdin_used = given
         self.stdin = open(0, closefd=False, encoding="utf-8", errors="replace")
 
     def prepare(self):
         """Put back what the execution before may have taken away."""
+        self.restore_descriptors()
         sys.stdout, sys.stderr, sys.stdin = self.stdout, self.stderr, self.stdin
         if signal.getsignal(signal.SIGINT) is not self.on_interrupt:
             signal.signal(signal.SIGINT, self.on_interrupt)
@@ -635,6 +654,7 @@ def become_kernel(fds):
         os._exit(1)
     become_user()
     new_randomness()
+    kernel.keep_output()
     kernel.open_output()
     kernel.open_stdin(None)
     kernel.send(READY)

@@ -155,6 +155,25 @@ def closing_standard_output_is_survived(g):
     assert g.run("print('back')").stdout == "back\n"
 
 
+def closed_descriptors_are_back_the_next_time(g):
+    g.run("import os\nfor fd in (0, 1, 2): os.close(fd)")
+    e = g.run("print('out'); print('err', file=sys.stderr)\n"
+              "import os; os.system('echo child')\ninput()")
+    assert (e.stdout, e.stderr) == ("out\nchild\n", "err\n"), (
+        e.stdout, e.stderr, e.error)
+    assert e.error[0] == "EOFError"
+    g.run("import os; os.dup2(os.open('/dev/null', os.O_RDWR), 1)")
+    assert g.run("print('back')").stdout == "back\n"
+
+
+def standard_streams_have_names_in_dev(g):
+    e = g.run("open('/dev/stdout', 'w').write('out\\n')\n"
+              "!echo err >/dev/stderr\n"
+              "print(open('/dev/stdin').read())", stdin=b"in")
+    assert (e.stdout, e.stderr) == ("out\nin\n", "err\n"), (
+        e.stdout, e.stderr, e.error)
+
+
 def patched_builtins_break_only_user_code(g):
     g.run("""
 import builtins, os, json, socket
@@ -658,6 +677,71 @@ def memory_beyond_the_limit_ends_as_oom(g):
     assert e.status == "oom" and e.done["state_lost"], e.done
     assert e.done["memory_peak_bytes"] > 100 << 20
     assert g.run("print('on')").stdout == "on\n"
+
+
+def shared_memory_left_behind_is_no_end(g):
+    """What outlives its maker must not count against every later kernel."""
+    needs_vm()
+    e = g.run("""
+import ctypes
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+while True:
+    at = libc.shmat(libc.shmget(0, 32 << 20, 0o1600), None, 0)
+    ctypes.memset(at, 1, 32 << 20)
+""", timeout=60)
+    assert e.status == "oom", e.status
+    e = g.run("""
+import ctypes
+libc = ctypes.CDLL(None)
+queues = 0
+while libc.msgget(0, 0o1600) >= 0: queues += 1
+sets = 0
+while libc.semget(0, 250, 0o1600) >= 0: sets += 1
+print(queues <= 32, sets <= 32)
+""")
+    assert e.stdout == "True True\n", (e.status, e.stdout)
+    e = g.run("try:\n with open('/dev/shm/x', 'wb') as f:\n"
+              "  while True: f.write(bytes(1 << 20))\n"
+              "except OSError as e: print(e.errno)", timeout=60)
+    assert e.status in ("ok", "oom"), e.status
+    assert g.run("x = bytearray(20 << 20); print('on')").stdout == "on\n"
+    g.run("import os; os.unlink('/dev/shm/x')")
+
+
+def a_lease_holds_nobody_up(g):
+    needs_vm()
+    g.run("""
+import fcntl, os
+fd = os.open('leased', os.O_RDWR | os.O_CREAT)
+os.write(fd, b'x')
+try: fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+except OSError: pass
+""")
+    before = time.monotonic()
+    assert g.get("leased")[1] == b"x"
+    assert time.monotonic() - before < 10
+    g.run("os.close(fd)")
+
+
+def links_beyond_all_bounds_are_not_all_looked_at(g):
+    """Three files, and more names for them than the table has room for."""
+    needs_vm()
+    g.run("import os; os.mkdir('links')")
+    for i in range(3):
+        e = g.run(f"""
+open('links/{i}', 'w').close()
+for j in range(50000): os.link('links/{i}', f'links/{i}-{{j}}')
+""", timeout=100)
+        assert e.status == "ok", e.error
+    before = time.monotonic()
+    e = g.run("print('on')")
+    assert time.monotonic() - before < 30
+    assert e.stdout == "on\n"
+    assert [entry[:2] for entry in e.changed] == [("", "too_many")], e.changed
+    for i in range(3):
+        g.run(f"for j in range(50000): os.unlink(f'links/{i}-{{j}}')",
+              timeout=100)
 
 
 def a_fork_bomb_ends_at_its_deadline(g):
