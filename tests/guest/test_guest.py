@@ -4,8 +4,9 @@
 
 Without arguments: the agent runs as tests/guest/guest_host, on this host, and
 results are TAP. With the path of a vhost-device-vsock socket and a nonce in
-CUPOLA_GUEST_VSOCK and CUPOLA_GUEST_NONCE the same tests speak to a real guest,
-and those that need one run too.
+CUPOLA_GUEST_VSOCK and CUPOLA_GUEST_NONCE, as images/smoke --run has them, the
+same tests speak to a real guest, and those that need one run too; with
+--needs-vm only those. Other arguments are names of tests.
 """
 
 import os
@@ -25,6 +26,7 @@ from guest_client import (Closed, Connection, CONTROL, Guest, Refused,
 
 IN_VM = "CUPOLA_GUEST_VSOCK" in os.environ
 KILL_SECONDS = 12 if IN_VM else 4
+LONG_SECONDS = 600 if IN_VM else 60     # emulation takes its time
 
 
 class Skipped(Exception):
@@ -361,7 +363,8 @@ def surrogates_and_any_bytes_are_told(g):
 
 
 def long_output_keeps_head_and_tail_and_spills_the_rest(g):
-    e = g.run("for i in range(300000): print(i)", exec_id=b"exec_long")
+    e = g.run("for i in range(300000): print(i)", exec_id=b"exec_long",
+              timeout=LONG_SECONDS)
     everything = "".join(f"{i}\n" for i in range(300000)).encode()
     d = e.done
     assert d["total0"] == len(everything)
@@ -790,7 +793,7 @@ class Host:
             nonce = bytes.fromhex(os.environ["CUPOLA_GUEST_NONCE"])
         else:
             dial, nonce = self.start()
-        self.guest = Guest(dial, nonce)
+        self.guest = Guest(dial, nonce, patience=LONG_SECONDS)
 
     def start(self):
         builddir = os.environ.get("abs_top_builddir", "build")
@@ -856,6 +859,9 @@ def main():
         print(f"1..0 # SKIP {why}")
         return 0
     wanted = sys.argv[1:]
+    if "--needs-vm" in wanted:
+        wanted = [t.__name__ for t in TESTS
+                  if "needs_vm" in t.__code__.co_names]
     tests = [t for t in TESTS if not wanted or t.__name__ in wanted]
     print(f"1..{len(tests)}")
     host = Host()
