@@ -345,6 +345,23 @@ void exec_refused_memory(struct exec *e)
 	exec_finish(e, NULL);
 }
 
+/* No DONE came that would count: what was heard, and the time until now. */
+static void count_what_came(struct exec *e)
+{
+	usec_t now = clock_wall(e->core->clock);
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		uint64_t omitted = e->position[i] - e->out[i].length;
+
+		e->total_bytes += e->position[i];
+		e->omitted_bytes += omitted;
+		e->truncated[i] = omitted > 0;
+	}
+	if (e->started_usec > 0 && now > e->started_usec)
+		e->duration_usec = now - e->started_usec;
+}
+
 void exec_lose(struct exec *e, enum end_reason reason)
 {
 	if (e->state >= EXEC_STATE_SAVING)
@@ -358,6 +375,7 @@ void exec_lose(struct exec *e, enum end_reason reason)
 	e->status = EXEC_SESSION_LOST;
 	e->bundle_open = false;
 	set_error(e, end_reason_name(reason), end_reason_sentence(reason));
+	count_what_came(e);
 	resolve_figures(e);
 	exec_tell_results(e, true);
 	pull_free(take_ptr(e->pull));

@@ -157,6 +157,7 @@ static void the_hard_limit_ends_what_runs(void **state)
 	assert_int_equal(v.status, EXEC_SESSION_LOST);
 	assert_string_equal(v.error_name, "hard_limit");
 	assert_memory_equal(v.err, "warn", 4);
+	assert_int_equal(v.total_bytes, 4);
 	/* A guest that does not answer QUIESCE is not waited for for ever. */
 	clock_advance(fx->clock, 11 * USEC_PER_SEC);
 	assert_string_equal(ended_reason(fx, c), "hard_limit");
@@ -182,7 +183,11 @@ static void a_vm_that_dies_ends_all_its_executions(void **state)
 	assert_int_equal(v.status, EXEC_SESSION_LOST);
 	assert_string_equal(v.error_name, "guest_panic");
 	assert_memory_equal(v.out, "half", 4);
+	assert_int_equal(v.total_bytes, 4);
+	assert_int_equal(v.omitted_bytes, 0);
 	v = fixture_exec_view(fx, c, second);
+	assert_int_equal(v.total_bytes, 0);
+	assert_int_equal(v.duration_msec, 0);
 	assert_int_equal(v.status, EXEC_SESSION_LOST);
 	assert_int_equal(fixture_container(fx, c).usage.cpu_msec, 7000);
 }
