@@ -189,7 +189,7 @@ static void json_can_do_without_memory(void **state)
 static void settings_can_do_without_memory(void **state)
 {
 	(void)state;
-	starve(use_settings, 50);
+	starve(use_settings, 40);
 }
 
 int main(void)
