@@ -159,11 +159,11 @@ static void check_daemon(struct doctor *d, const struct json_object *status)
 	struct host_finding f = { .what = "daemon", .level = HOST_GOOD };
 	const struct json_object *pools = json_member(status, "pools");
 	const struct json_object *problems = json_member(status, "problems");
+	long long vms = view_int(status, "vms");
 	size_t i;
 
-	snprintf(f.text, sizeof(f.text), "Answers at %s with %lld VMs",
-		 d->cli->url ? d->cli->url : d->cli->socket,
-		 (long long)view_int(status, "vms"));
+	snprintf(f.text, sizeof(f.text), "Answers at %s with %lld VM%s",
+		 d->cli->socket, vms, vms == 1 ? "" : "s");
 	take_finding(&f, d);
 	for (i = 0; i < json_array_size(problems); i++)
 		take_problem(d, json_array_at(problems, i));

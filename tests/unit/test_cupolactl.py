@@ -509,6 +509,14 @@ def without_a_daemon_it_says_what_to_do(fx):
     assert "127.0.0.1:1" in got.stderr
 
 
+def what_operators_ask_needs_the_socket(fx):
+    url = ("--url", "http://127.0.0.1:1")
+    for command in (("audit",), ("keys", "list"), ("nmi", "cntr_1")):
+        got = fx.ctl(*url, *command, status=2)
+        assert "Unix socket" in got.stderr
+    assert fx.asked == []
+
+
 def the_key_goes_out_and_nowhere_else(fx):
     fx.special["GET /v1/files.*"] = lambda h: h.send({"data": []})
     got = fx.ctl("files", "ls", "--tenant", "t2", CUPOLA_API_KEY="ck-abc")
