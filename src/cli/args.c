@@ -62,8 +62,9 @@ static void print_help(const struct cli *cli, const struct args_option *options)
 {
 	const struct cli_command *command = cli_command_find(cli->command);
 
-	printf("Usage: cupolactl %s %s\n\n%s.\n", command->name,
-	       command->synopsis, command->summary);
+	printf("Usage: cupolactl %s%s%s\n\n%s.\n", command->name,
+	       command->synopsis[0] ? " " : "", command->synopsis,
+	       command->summary);
 	if (options && options->name) {
 		printf("\nOptions:\n");
 		args_print_options(options);
@@ -155,8 +156,9 @@ static int bad_option(struct cli *cli, int c, char **argv)
 		return cli_fail(cli, CLI_USAGE, "Option '%s' needs a value",
 				word);
 	return cli_fail(cli, CLI_USAGE,
-			"Option '%s' is not known here; see cupolactl help %s",
-			word, cli->command ? cli->command : "");
+			"Option '%s' is not known here; see cupolactl help%s%s",
+			word, cli->command ? " " : "",
+			cli->command ? cli->command : "");
 }
 
 static int parse_all(struct cli *cli, int argc, char **argv,
@@ -185,10 +187,11 @@ static int check_count(struct cli *cli, int count, int min, int max)
 
 	if (count >= min && count <= max)
 		return 0;
-	return cli_fail(cli, CLI_USAGE, "%s; usage: cupolactl %s %s",
+	return cli_fail(cli, CLI_USAGE, "%s; usage: cupolactl %s%s%s",
 			count < min ? "An argument is missing" :
 				      "There are too many arguments",
-			command->name, command->synopsis);
+			command->name, command->synopsis[0] ? " " : "",
+			command->synopsis);
 }
 
 int args_parse(struct cli *cli, int argc, char **argv,

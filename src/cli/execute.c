@@ -26,7 +26,9 @@ int execute_read_code(struct cli *cli, const char *file, struct buf *ret)
 	int r = transfer_read_local(cli, file, ret);
 
 	if (r >= 0 && ret->length == 0)
-		return cli_fail(cli, CLI_LOCAL, "'%s' is empty", file);
+		return cli_fail(cli, CLI_LOCAL, "%s is empty",
+				strcmp(file, "-") == 0 ? "Standard input" :
+							 file);
 	return r;
 }
 
@@ -189,8 +191,8 @@ static void note_ending(const struct view_execution *e)
 		if (strcmp(endings[i].status, e->status) != 0)
 			continue;
 		if (e->error_name[0])
-			cli_note("%s: %s %s", endings[i].words, e->error_name,
-				 e->error_value);
+			cli_note("%s: %s%s%s", endings[i].words, e->error_name,
+				 e->error_value[0] ? " " : "", e->error_value);
 		else
 			cli_note("%s", endings[i].words);
 	}

@@ -224,6 +224,10 @@ def other_endings_have_their_words_and_statuses(fx):
             error={"name": "exit", "value": "1", "traceback": None}))
         got = fx.ctl("exec", "cntr_1", "-c", "x", status=code)
         assert words in got.stderr and "variables are lost" in got.stderr
+    fx.events[-1] = ("execution.done", done("timeout", error={
+        "name": "KeyboardInterrupt", "value": "", "traceback": None}))
+    got = fx.ctl("exec", "cntr_1", "-c", "x", status=1)
+    assert got.stderr.endswith(": KeyboardInterrupt\n")
 
 
 def what_was_cut_or_skipped_is_said(fx):
@@ -394,6 +398,8 @@ def bad_local_files_cost_no_container(fx):
                          ((script, "-f", script, "-f", other), 2),
                          ((script, "-o", script), 7)):
         fx.ctl("run", *argv, status=status)
+    got = fx.ctl("run", "-", status=7)
+    assert got.stderr == "cupolactl: Standard input is empty\n"
     assert fx.asked == []
 
 
@@ -578,11 +584,14 @@ def doctor_asks_the_daemon_for_the_accelerator(fx):
         return {f["what"]: f for f in json.loads(got.stdout)["findings"]}
 
     found = ask()
+    assert found["daemon"]["text"].endswith(" with 2 VMs")
     assert "no isolation: no KVM here" in found["accelerator"]["text"]
     assert "QEMU 7.2.22" in found["hypervisor"]["text"]
     assert found["pool"]["level"] == "ok"
     status["pools"][0]["problem"] = "Image 'tiny' is missing"
     assert ask()["pool"]["level"] == "lacks"
+    status["vms"] = 1
+    assert ask()["daemon"]["text"].endswith(" with 1 VM")
     status["problems"] = ["it is draining"]
     status["hypervisor"] = None
     found = ask()
@@ -596,7 +605,12 @@ def help_explains_every_command(fx):
         text = fx.ctl("help", name).stdout
         assert text.startswith(f"Usage: cupolactl {name}")
         assert fx.ctl(name, "--help").stdout == text
+        assert " \n" not in text
+        for wrong in (("--nonsense",), ["x"] * 99):
+            got = fx.ctl(name, *wrong, status=2)
+            assert not got.stderr.endswith(" \n")
     assert fx.asked == []
+    assert not fx.ctl("--nonsense", status=2).stderr.endswith(" \n")
     fx.ctl("help", "nonsense", status=2)
     fx.ctl("nonsense", status=2)
     fx.ctl(status=2)
