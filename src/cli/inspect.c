@@ -61,9 +61,14 @@ static void print_date(const char *number)
 static void print_scalar(const char *key, const struct json_object *value)
 {
 	_cleanup_free_ char *text = scalar_text(value);
+	bool is_time = json_kind_of(value) == JSON_INT && ends_in_at(key);
 
-	fputs(text ? text : "?", stdout);
-	if (text && json_kind_of(value) == JSON_INT && ends_in_at(key))
+	/* 0 is a time that has not come. */
+	if (is_time && text && strcmp(text, "0") == 0)
+		fputs("null", stdout);
+	else
+		fputs(text ? text : "?", stdout);
+	if (text && is_time)
 		print_date(text);
 	putchar('\n');
 }

@@ -459,10 +459,12 @@ def an_id_stays_one_segment_of_the_path(fx):
 def inspect_shows_whatever_there_is(fx):
     fx.special["GET /admin/v1/sessions/vm_1"] = lambda h: h.send(
         {"id": "vm_1", "created_at": 1700000000, "parts": ["disk"],
-         "x": {"deep": True, "none": None}, "bad": "a\x1b[0mb"})
+         "ended_at": 0, "x": {"deep": True, "none": None},
+         "bad": "a\x1b[0mb"})
     text = fx.ctl("inspect", "vm_1").stdout
     assert "created_at: 1700000000 (2023-11-14 22:13:20 UTC)" in text
     assert "  deep: true\n  none: null\n" in text and "  - disk" in text
+    assert "ended_at: null\n" in text
     assert "\x1b" not in text
 
 
