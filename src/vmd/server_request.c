@@ -56,7 +56,7 @@ void server_answer_zeros(struct server *server, uint64_t serial, int r,
 
 static int no_such_vm(struct error *err, const char *vm_id)
 {
-	(void)error_set(err, ERR_NOT_FOUND, "there is no VM '%s'", vm_id);
+	(void)error_set(err, ERR_NOT_FOUND, "There is no VM '%s'", vm_id);
 	return -ENOENT;
 }
 
