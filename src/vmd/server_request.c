@@ -60,11 +60,6 @@ static int no_such_vm(struct error *err, const char *vm_id)
 	return -ENOENT;
 }
 
-static bool is_string(const char *s, size_t size)
-{
-	return memchr(s, '\0', size) != NULL;
-}
-
 /* A machine that cupolad may know of, or NULL. */
 static struct machine *find(struct server *server, const char *vm_id)
 {
@@ -171,7 +166,7 @@ static int check_create(struct server *server, const struct vmd_create *c,
 	const struct pool *pool = pools_find(server->host->pools,
 					     c->generation, c->pool);
 
-	if (!is_string(c->vm_id, sizeof(c->vm_id)) ||
+	if (!vmd_is_string(c->vm_id, sizeof(c->vm_id)) ||
 	    !id_is(ID_VM, c->vm_id) || c->cid < CID_FIRST ||
 	    c->cid == UINT32_MAX || !memory_is_offered(c->memory_mib)) {
 		(void)error_set(err, ERR_INTERNAL, "the request is malformed");
@@ -255,8 +250,6 @@ static int got_destroy(struct server *server, uint64_t serial,
 	struct machine *m;
 	int r = 0;
 
-	if (!is_string(name->vm_id, sizeof(name->vm_id)))
-		return -EPROTO;
 	m = find(server, name->vm_id);
 	if (!m)
 		r = no_such_vm(&err, name->vm_id);
@@ -279,8 +272,6 @@ static int got_deadline(struct server *server, uint64_t serial,
 	struct machine *m;
 	int r = 0;
 
-	if (!is_string(deadline->vm_id, sizeof(deadline->vm_id)))
-		return -EPROTO;
 	m = find(server, deadline->vm_id);
 	if (!m || m->state == VMD_STATE_GONE)
 		r = no_such_vm(&err, deadline->vm_id);
@@ -327,8 +318,6 @@ static int got_dial(struct server *server, uint64_t serial, const void *body)
 	struct machine *m;
 	int r = 0;
 
-	if (!is_string(request->vm_id, sizeof(request->vm_id)))
-		return -EPROTO;
 	m = find(server, request->vm_id);
 	if (!m || m->state >= VMD_STATE_STOPPING) {
 		r = no_such_vm(&err, request->vm_id);
@@ -397,8 +386,6 @@ static int got_inspect(struct server *server, uint64_t serial,
 	struct machine *m;
 	int r = 0;
 
-	if (!is_string(name->vm_id, sizeof(name->vm_id)))
-		return -EPROTO;
 	m = find(server, name->vm_id);
 	if (m)
 		machine_inspect(m, &details);
@@ -417,8 +404,6 @@ static int got_console(struct server *server, uint64_t serial,
 	struct machine *m;
 	int fd;
 
-	if (!is_string(name->vm_id, sizeof(name->vm_id)))
-		return -EPROTO;
 	m = find(server, name->vm_id);
 	fd = m ? console_export(&m->console, &console) :
 		 no_such_vm(&err, name->vm_id);
@@ -436,8 +421,6 @@ static int got_nmi(struct server *server, uint64_t serial, const void *body)
 	struct machine *m;
 	int r;
 
-	if (!is_string(name->vm_id, sizeof(name->vm_id)))
-		return -EPROTO;
 	m = find(server, name->vm_id);
 	r = m ? machine_nmi(m) : -ENOENT;
 	if (r == -ENOENT)
@@ -448,22 +431,31 @@ static int got_nmi(struct server *server, uint64_t serial, const void *body)
 	return 0;
 }
 
+/*
+ * What may be asked. A body that is @named begins with a VM's id, which has its
+ * NUL by the time that a handler sees it.
+ */
 static const struct {
 	size_t size;
+	bool named;
 	int (*got)(struct server *server, uint64_t serial, const void *body);
 } requests[] = {
-	[VMD_CREATE]	= { sizeof(struct vmd_create), got_create },
-	[VMD_DESTROY]	= { sizeof(struct vmd_name), got_destroy },
-	[VMD_DEADLINE]	= { sizeof(struct vmd_deadline), got_deadline },
-	[VMD_DIAL]	= { sizeof(struct vmd_dial), got_dial },
-	[VMD_CANCEL]	= { sizeof(struct vmd_cancel), got_cancel },
-	[VMD_LIST]	= { 0, got_list },
-	[VMD_INSPECT]	= { sizeof(struct vmd_name), got_inspect },
-	[VMD_CONSOLE]	= { sizeof(struct vmd_name), got_console },
-	[VMD_PROBE]	= { sizeof(struct vmd_probe), server_got_probe },
-	[VMD_RELOAD]	= { 0, server_got_reload },
-	[VMD_NMI]	= { sizeof(struct vmd_name), got_nmi },
+	[VMD_CREATE]	= { sizeof(struct vmd_create), false, got_create },
+	[VMD_DESTROY]	= { sizeof(struct vmd_name), true, got_destroy },
+	[VMD_DEADLINE]	= { sizeof(struct vmd_deadline), true, got_deadline },
+	[VMD_DIAL]	= { sizeof(struct vmd_dial), true, got_dial },
+	[VMD_CANCEL]	= { sizeof(struct vmd_cancel), false, got_cancel },
+	[VMD_LIST]	= { 0, false, got_list },
+	[VMD_INSPECT]	= { sizeof(struct vmd_name), true, got_inspect },
+	[VMD_CONSOLE]	= { sizeof(struct vmd_name), true, got_console },
+	[VMD_PROBE]	= { sizeof(struct vmd_probe), false, server_got_probe },
+	[VMD_RELOAD]	= { 0, false, server_got_reload },
+	[VMD_NMI]	= { sizeof(struct vmd_name), true, got_nmi },
 };
+static_assert(offsetof(struct vmd_name, vm_id) == 0 &&
+	      offsetof(struct vmd_deadline, vm_id) == 0 &&
+	      offsetof(struct vmd_dial, vm_id) == 0,
+	      "a named body does not begin with the id");
 
 int server_got(struct vmd_packet *packet, void *userdata)
 {
@@ -473,6 +465,9 @@ int server_got(struct vmd_packet *packet, void *userdata)
 	    packet->type >= sizeof(requests) / sizeof(requests[0]) ||
 	    !requests[packet->type].got ||
 	    packet->size != requests[packet->type].size)
+		return -EPROTO;
+	if (requests[packet->type].named &&
+	    !vmd_is_string(packet->body, VMD_ID_MAX))
 		return -EPROTO;
 	return requests[packet->type].got(server, packet->serial,
 					  packet->body);

@@ -6,11 +6,6 @@
 #include "base/cleanup.h"
 #include "vmd/vmd_calls.h"
 
-bool is_string(const char *s, size_t size)
-{
-	return memchr(s, '\0', size) != NULL;
-}
-
 int calls_add(struct calls *calls, const struct call *model)
 {
 	struct call *call;
@@ -168,7 +163,7 @@ int calls_check(const struct call *call, const struct vmd_packet *packet)
 	bool good = answer->result >= 0;
 
 	if (packet->size != sizeof(*answer) + kinds[call->type].body_size ||
-	    !is_string(answer->message, sizeof(answer->message)) ||
+	    !vmd_is_string(answer->message, sizeof(answer->message)) ||
 	    answer->code >= ERR_CODE_COUNT || good != (answer->code == 0) ||
 	    (good && kinds[call->type].fd) != (packet->fd >= 0))
 		return -EPROTO;
@@ -177,14 +172,14 @@ int calls_check(const struct call *call, const struct vmd_packet *packet)
 		       VMD_CONSOLE_SIZE ? -EPROTO : 0;
 	if (call->type == VMD_INSPECT && good) {
 		details = body;
-		return is_string(details->image, sizeof(details->image)) &&
-		       is_string(details->digest, sizeof(details->digest)) &&
-		       is_string(details->vm.vm_id, VMD_ID_MAX) &&
-		       is_string(details->vm.pool, VMD_NAME_MAX) ? 0 : -EPROTO;
+		return vmd_is_string(details->image, sizeof(details->image)) &&
+		       vmd_is_string(details->digest, sizeof(details->digest)) &&
+		       vmd_is_string(details->vm.vm_id, VMD_ID_MAX) &&
+		       vmd_is_string(details->vm.pool, VMD_NAME_MAX) ? 0 : -EPROTO;
 	}
 	if (call->type == VMD_PROBE && good) {
 		probed = body;
-		return is_string(probed->reason, sizeof(probed->reason)) ?
+		return vmd_is_string(probed->reason, sizeof(probed->reason)) ?
 			0 : -EPROTO;
 	}
 	return 0;

@@ -80,7 +80,4 @@ int calls_check(const struct call *call, const struct vmd_packet *packet);
  */
 void calls_fail(struct calls *calls);
 
-/** is_string() - Whether an array of the wire has its NUL */
-bool is_string(const char *s, size_t size);
-
 #endif

@@ -36,10 +36,10 @@ static void client_drop_link(struct vmd_client *client)
 
 static bool pool_is_sound(const struct vmd_pool *pool)
 {
-	return is_string(pool->name, sizeof(pool->name)) &&
-	       is_string(pool->image, sizeof(pool->image)) &&
-	       is_string(pool->digest, sizeof(pool->digest)) &&
-	       is_string(pool->problem, sizeof(pool->problem));
+	return vmd_is_string(pool->name, sizeof(pool->name)) &&
+	       vmd_is_string(pool->image, sizeof(pool->image)) &&
+	       vmd_is_string(pool->digest, sizeof(pool->digest)) &&
+	       vmd_is_string(pool->problem, sizeof(pool->problem));
 }
 
 static bool hello_is_sound(const struct vmd_hello *hello)
@@ -47,8 +47,8 @@ static bool hello_is_sound(const struct vmd_hello *hello)
 	uint32_t i;
 
 	if (hello->pool_count > VMD_POOLS_MAX ||
-	    !is_string(hello->uri, sizeof(hello->uri)) ||
-	    !is_string(hello->reason, sizeof(hello->reason)))
+	    !vmd_is_string(hello->uri, sizeof(hello->uri)) ||
+	    !vmd_is_string(hello->reason, sizeof(hello->reason)))
 		return false;
 	for (i = 0; i < hello->pool_count; i++)
 		if (!pool_is_sound(&hello->pools[i]))
@@ -93,7 +93,7 @@ static int got_progress(struct vmd_client *client, struct vmd_packet *packet)
 	const struct vmd_sentence *sentence = packet->body;
 
 	if (packet->size != sizeof(*sentence) ||
-	    !is_string(sentence->text, sizeof(sentence->text)))
+	    !vmd_is_string(sentence->text, sizeof(sentence->text)))
 		return -EPROTO;
 	if (client->handlers.progress)
 		client->handlers.progress(sentence->text, client->userdata);
@@ -105,7 +105,7 @@ static int got_refused(struct vmd_client *client, struct vmd_packet *packet)
 	const struct vmd_sentence *sentence = packet->body;
 
 	if (packet->size != sizeof(*sentence) ||
-	    !is_string(sentence->text, sizeof(sentence->text)))
+	    !vmd_is_string(sentence->text, sizeof(sentence->text)))
 		return -EPROTO;
 	memcpy(client->refusal, sentence->text, sizeof(client->refusal));
 	return 0;
@@ -116,7 +116,7 @@ static int got_gone(struct vmd_client *client, struct vmd_packet *packet)
 	const struct vmd_gone *gone = packet->body;
 
 	if (packet->size != sizeof(*gone) ||
-	    !is_string(gone->vm_id, sizeof(gone->vm_id)))
+	    !vmd_is_string(gone->vm_id, sizeof(gone->vm_id)))
 		return -EPROTO;
 	client->handlers.vm_gone(gone, client->userdata);
 	return 0;
@@ -128,8 +128,8 @@ static int got_item(struct vmd_client *client, struct vmd_packet *packet)
 	const struct vmd_vm *vm = packet->body;
 
 	if (!call || call->type != VMD_LIST || packet->size != sizeof(*vm) ||
-	    !is_string(vm->vm_id, sizeof(vm->vm_id)) ||
-	    !is_string(vm->pool, sizeof(vm->pool)))
+	    !vmd_is_string(vm->vm_id, sizeof(vm->vm_id)) ||
+	    !vmd_is_string(vm->pool, sizeof(vm->pool)))
 		return -EPROTO;
 	call->item(vm, call->userdata);
 	return 0;
@@ -274,6 +274,17 @@ static int put_id(char to[VMD_ID_MAX], const char *vm_id)
 	return 0;
 }
 
+/* A request that names a VM and says no more. */
+static int client_call_name(struct vmd_client *client, enum vmd_type type,
+			    const char *vm_id, const struct call *model)
+{
+	struct vmd_name name;
+
+	if (put_id(name.vm_id, vm_id) < 0)
+		return -EINVAL;
+	return client_call(client, type, &name, sizeof(name), model, NULL);
+}
+
 int vmd_client_create(struct vmd_client *client, const struct vmd_create *vm,
 		      void (*done)(int r, const struct vmd_created *created,
 				   const struct error *err, void *userdata),
@@ -282,7 +293,7 @@ int vmd_client_create(struct vmd_client *client, const struct vmd_create *vm,
 	const struct call model = { .done.create = done,
 				    .userdata = userdata };
 
-	if (vm->vm_id[0] == '\0' || !is_string(vm->vm_id, sizeof(vm->vm_id)))
+	if (vm->vm_id[0] == '\0' || !vmd_is_string(vm->vm_id, sizeof(vm->vm_id)))
 		return -EINVAL;
 	return client_call(client, VMD_CREATE, vm, sizeof(*vm), &model, NULL);
 }
@@ -293,12 +304,8 @@ int vmd_client_destroy(struct vmd_client *client, const char *vm_id,
 		       void *userdata)
 {
 	const struct call model = { .done.plain = done, .userdata = userdata };
-	struct vmd_name name;
 
-	if (put_id(name.vm_id, vm_id) < 0)
-		return -EINVAL;
-	return client_call(client, VMD_DESTROY, &name, sizeof(name), &model,
-			   NULL);
+	return client_call_name(client, VMD_DESTROY, vm_id, &model);
 }
 
 int vmd_client_set_deadline(struct vmd_client *client, const char *vm_id,
@@ -364,12 +371,8 @@ int vmd_client_inspect(struct vmd_client *client, const char *vm_id,
 {
 	const struct call model = { .done.inspect = done,
 				    .userdata = userdata };
-	struct vmd_name name;
 
-	if (put_id(name.vm_id, vm_id) < 0)
-		return -EINVAL;
-	return client_call(client, VMD_INSPECT, &name, sizeof(name), &model,
-			   NULL);
+	return client_call_name(client, VMD_INSPECT, vm_id, &model);
 }
 
 int vmd_client_console(struct vmd_client *client, const char *vm_id,
@@ -380,12 +383,8 @@ int vmd_client_console(struct vmd_client *client, const char *vm_id,
 {
 	const struct call model = { .done.console = done,
 				    .userdata = userdata };
-	struct vmd_name name;
 
-	if (put_id(name.vm_id, vm_id) < 0)
-		return -EINVAL;
-	return client_call(client, VMD_CONSOLE, &name, sizeof(name), &model,
-			   NULL);
+	return client_call_name(client, VMD_CONSOLE, vm_id, &model);
 }
 
 int vmd_client_nmi(struct vmd_client *client, const char *vm_id,
@@ -394,11 +393,8 @@ int vmd_client_nmi(struct vmd_client *client, const char *vm_id,
 		   void *userdata)
 {
 	const struct call model = { .done.plain = done, .userdata = userdata };
-	struct vmd_name name;
 
-	if (put_id(name.vm_id, vm_id) < 0)
-		return -EINVAL;
-	return client_call(client, VMD_NMI, &name, sizeof(name), &model, NULL);
+	return client_call_name(client, VMD_NMI, vm_id, &model);
 }
 
 int vmd_client_probe(struct vmd_client *client, uint32_t pool,

@@ -2,7 +2,10 @@
 #define VMD_PROTO_H
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * What cupolad and cupola-vmd say to each other.
@@ -420,6 +423,12 @@ struct vmd_gone {
 	uint32_t reserved;
 };
 static_assert(sizeof(struct vmd_gone) == 72, "vmd_gone has padding");
+
+/** vmd_is_string() - Whether an array that came in has its NUL */
+static inline bool vmd_is_string(const char *s, size_t size)
+{
+	return memchr(s, '\0', size) != NULL;
+}
 
 /* Room for any message */
 #define VMD_PACKET_MAX (sizeof(struct vmd_header) +			\
