@@ -1,3 +1,4 @@
+#include <libgen.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,17 @@ void cli_note(const char *fmt, ...)
 		text = NULL;
 	va_end(ap);
 	say(text ? text : "out of memory");
+}
+
+int cli_state(struct cli *cli, char **ret_state)
+{
+	_cleanup_free_ char *socket = strdup(cli->socket);
+	char *state = socket ? strdup(dirname(socket)) : NULL;
+
+	if (!state)
+		return cli_fail(cli, CLI_LOCAL, "Out of memory");
+	*ret_state = state;
+	return 0;
 }
 
 int cli_client(struct cli *cli, struct client **ret_client)

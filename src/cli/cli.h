@@ -94,6 +94,17 @@ void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cli_client(struct cli *cli, struct client **ret_client);
 
 /**
+ * cli_state() - The directory that the daemon's socket is in
+ * @ret_state:	The caller's to free
+ *
+ * In development mode it is the daemon's directory of state; no daemon needs to
+ * run.
+ *
+ * Return: 0, or minus an exit status
+ */
+int cli_state(struct cli *cli, char **ret_state);
+
+/**
  * struct cli_command - One subcommand
  * @name:	What is typed
  * @synopsis:	Its arguments, for the usage line

@@ -1,4 +1,3 @@
-#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -209,15 +208,13 @@ static int examine(struct cli *cli, const char *state)
 
 int cmd_doctor(struct cli *cli, int argc, char **argv)
 {
-	_cleanup_free_ char *socket = NULL;
+	_cleanup_free_ char *state = NULL;
 	struct args args;
 	int r;
 
 	r = args_parse(cli, argc, argv, NULL, 0, 0, &args);
 	if (r < 0 || args.help)
 		return r;
-	socket = strdup(cli->socket);
-	if (!socket)
-		return cli_fail(cli, CLI_LOCAL, "Out of memory");
-	return examine(cli, dirname(socket));
+	r = cli_state(cli, &state);
+	return r < 0 ? r : examine(cli, state);
 }

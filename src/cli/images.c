@@ -1,6 +1,4 @@
-#include <libgen.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -74,15 +72,13 @@ static int print_images(struct cli *cli, const char *state)
 
 int cmd_images(struct cli *cli, int argc, char **argv)
 {
-	_cleanup_free_ char *socket = NULL;
+	_cleanup_free_ char *state = NULL;
 	struct args args;
 	int r;
 
 	r = args_parse(cli, argc, argv, NULL, 0, 0, &args);
 	if (r < 0 || args.help)
 		return r;
-	socket = strdup(cli->socket);
-	if (!socket)
-		return cli_fail(cli, CLI_LOCAL, "Out of memory");
-	return print_images(cli, dirname(socket));
+	r = cli_state(cli, &state);
+	return r < 0 ? r : print_images(cli, state);
 }
