@@ -83,11 +83,6 @@ usec_t clock_wall(const struct clock *c)
 	return c->offset + (c->manual ? c->wall : kernel_time(CLOCK_REALTIME));
 }
 
-int64_t clock_wall_sec(const struct clock *c)
-{
-	return (int64_t)(clock_wall(c) / USEC_PER_SEC);
-}
-
 usec_t clock_wall_of(const struct clock *c, usec_t boot)
 {
 	usec_t now_boot = clock_boot(c), now_wall = clock_wall(c);

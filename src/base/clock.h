@@ -82,9 +82,6 @@ usec_t clock_boot(const struct clock *c);
 /** clock_wall() - Time since 1970: for dates */
 usec_t clock_wall(const struct clock *c);
 
-/** clock_wall_sec() - clock_wall() in whole seconds, as the APIs give it */
-int64_t clock_wall_sec(const struct clock *c);
-
 /**
  * clock_wall_of() - The date of a deadline
  * @c:		Clock

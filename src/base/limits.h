@@ -11,10 +11,6 @@ enum {
 	LIMIT_JSON_BODY = 1 << 20,
 	LIMIT_JSON_BODY_EXEC = 4 << 20,
 
-	/* Python source of one execution, and its stdin. */
-	LIMIT_CODE_BYTES = 512 << 10,
-	LIMIT_STDIN_BYTES = 1 << 20,
-
 	/* HTTP. */
 	LIMIT_CONNECTIONS = 1024,
 	LIMIT_URI_BYTES = 8 << 10,

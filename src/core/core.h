@@ -44,8 +44,6 @@ struct vmd_gone;
 struct vmd_hello;
 
 #define CORE_NAME_MAX 256     /* container names, bytes */
-#define CORE_PATH_MAX 4096    /* path below /mnt/data, bytes */
-#define CORE_FILENAME_MAX 255 /* one path component, bytes */
 #define CORE_TENANT_MAX 64
 #define CORE_FILE_IDS_MAX 50 /* file_ids of one create */
 #define CORE_CODE_MAX (512 * 1024)

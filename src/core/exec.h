@@ -283,6 +283,4 @@ int exec_find(struct core *core, const struct principal *who,
 	      const char *container, const char *id, struct exec **ret,
 	      struct error *err);
 
-enum exec_status exec_status_parse(const char *name);
-
 #endif

@@ -124,7 +124,6 @@ static int conn_write(struct guest_conn *conn)
 			break;
 		if (n < 0)
 			return (int)n;
-		conn->bytes_out += (uint64_t)n;
 		conn->out_since = 0;
 	}
 	if (conn->out.length > 0 && !conn->out_since)
@@ -137,15 +136,6 @@ static int conn_write(struct guest_conn *conn)
 struct buf *guest_conn_queue(struct guest_conn *conn)
 {
 	return &conn->out;
-}
-
-int guest_conn_bare(struct guest_conn *conn, enum wire_type type, uint32_t call)
-{
-	uint8_t frame[sizeof(struct wire_header)];
-	ssize_t n;
-
-	n = message_encode_bare(frame, sizeof(frame), type, call);
-	return n < 0 ? (int)n : buf_add(&conn->out, frame, (size_t)n);
 }
 
 void guest_conn_flush(struct guest_conn *conn)
@@ -164,13 +154,6 @@ void guest_conn_enter(struct guest_conn *conn, enum wire_phase phase)
 enum wire_phase guest_conn_phase(const struct guest_conn *conn)
 {
 	return conn->phase;
-}
-
-void guest_conn_bytes(const struct guest_conn *conn, uint64_t *ret_in,
-		      uint64_t *ret_out)
-{
-	*ret_in = conn->bytes_in;
-	*ret_out = conn->bytes_out;
 }
 
 static int conn_got_frame(struct guest_conn *conn, const struct frame *f,
@@ -240,8 +223,6 @@ static int conn_read(struct guest_conn *conn)
 		return -ECONNRESET;
 	if (n == -EAGAIN || n == -EINTR)
 		return 0;
-	if (n > 0)
-		conn->bytes_in += (uint64_t)n;
 	return n < 0 ? (int)n : 1;
 }
 

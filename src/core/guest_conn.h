@@ -85,10 +85,6 @@ void guest_conn_close(struct guest_conn *conn);
  */
 struct buf *guest_conn_queue(struct guest_conn *conn);
 
-/** guest_conn_bare() - Append a frame without payload */
-int guest_conn_bare(struct guest_conn *conn, enum wire_type type,
-		    uint32_t call);
-
 /**
  * guest_conn_flush() - Send what was appended, now as far as possible
  *
@@ -107,9 +103,5 @@ void guest_conn_pause(struct guest_conn *conn);
 
 /** guest_conn_resume() - Take frames again; not from within @frame */
 void guest_conn_resume(struct guest_conn *conn);
-
-/** guest_conn_bytes() - What came and went, proof and headers included */
-void guest_conn_bytes(const struct guest_conn *conn, uint64_t *ret_in,
-		      uint64_t *ret_out);
 
 #endif

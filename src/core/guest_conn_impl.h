@@ -37,8 +37,6 @@ struct guest_conn {
 	bool paused;
 	usec_t in_since;  /* half a frame waits since; 0: none */
 	usec_t out_since; /* nothing was taken since; 0: nothing waits */
-	uint64_t bytes_in;
-	uint64_t bytes_out;
 
 	const struct guest_conn_ops *ops;
 	void *userdata;

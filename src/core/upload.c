@@ -38,7 +38,8 @@ struct core_upload {
 	void *done_userdata;
 };
 
-struct container *upload_container(const struct core_upload *upload)
+/* The live container it is for, or NULL. */
+static struct container *upload_container(const struct core_upload *upload)
 {
 	if (!upload->container_id[0])
 		return NULL;

@@ -18,9 +18,6 @@ int upload_finish(struct core_upload *upload,
 			       const struct error *err),
 		  void *userdata, struct error *err);
 
-/** upload_container() - The live container it is for, or NULL */
-struct container *upload_container(const struct core_upload *upload);
-
 /** upload_check_quota() - Whether a tenant may keep so many bytes more */
 int upload_check_quota(struct core *core, const char *tenant, uint64_t bytes,
 		       struct error *err);

@@ -223,7 +223,8 @@ void machine_sample(struct machine *m)
 		m->cpu_usec = cpu;
 }
 
-uint32_t machine_parts(const struct machine *m)
+/* VMD_PART_* that are there now */
+static uint32_t machine_parts(const struct machine *m)
 {
 	const char *vm_id = m->record.vm_id;
 	uint32_t parts = 0;
@@ -295,14 +296,4 @@ void machine_inspect(const struct machine *m, struct vmd_details *ret_details)
 	ret_details->rss_bytes = VMD_UNKNOWN;
 	if (m->qemu_fd >= 0)
 		ret_details->rss_bytes = child_rss_bytes(record->qemu_pid);
-}
-
-size_t machine_jobs(const struct host *host)
-{
-	struct machine *m;
-	size_t count = 0;
-
-	for (m = host->machines; m; m = m->next)
-		count += m->creating || m->destroying || m->removing;
-	return count;
 }

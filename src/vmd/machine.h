@@ -176,16 +176,10 @@ void machine_set_deadline(struct machine *m, usec_t deadline_usec);
 /** machine_sample() - Read its CPU time, in case we cannot wait() for its end */
 void machine_sample(struct machine *m);
 
-/** machine_parts() - VMD_PART_* that are there now */
-uint32_t machine_parts(const struct machine *m);
-
 /** machine_describe() - As in a list */
 void machine_describe(const struct machine *m, struct vmd_vm *ret_vm);
 
 /** machine_inspect() - Closely */
 void machine_inspect(const struct machine *m, struct vmd_details *ret_details);
-
-/** machine_jobs() - How many machines have a job out */
-size_t machine_jobs(const struct host *host);
 
 #endif

@@ -9,6 +9,7 @@
  */
 
 #include "base/buf.h"
+#include "base/name.h"
 #include "core/core.h"
 
 #define FAKE_KEY "ck-good"
@@ -22,7 +23,7 @@ enum { FAKE_FILES_MAX = 32 };
 
 struct fake_file {
 	struct file_view view;
-	char name[CORE_FILENAME_MAX + 1];
+	char name[NAME_FILE_MAX + 1];
 	char purpose[32];
 	char tenant[CORE_TENANT_MAX + 1];
 	int fd;
