@@ -64,6 +64,9 @@ say_end()
 	trap - EXIT
 	set +e
 	if [ -n "$say_job" ]; then
+		if [ -t 2 ]; then
+			echo >&2	# the line of its seconds stays
+		fi
 		kill -- -"$say_job" 2>/dev/null
 		wait "$say_job" 2>/dev/null
 	fi
