@@ -12,9 +12,17 @@
  * Whether ledger, objects and host agree. vmd says of each VM which of its
  * parts are there (domain, process, backend, directory, disk): a VM that runs
  * has all, one that is gone has none. Nothing is repaired by looking.
+ *
+ * Objects change at once and the ledger with the next commit. So a difference
+ * counts only if it is still there when what was under way is committed.
  */
 
 #define AUDIT_JSON_MAX (16u * 1024 * 1024)
+
+enum {
+	/* As many times in a row only a host that is busy without end differs. */
+	AUDIT_LOOKS = 5,
+};
 
 #define PARTS_ALWAYS                                               \
 	(VMD_PART_DOMAIN | VMD_PART_PROCESS | VMD_PART_DIRECTORY | \
@@ -23,7 +31,10 @@
 struct audit {
 	struct core *core;
 	struct buf json;
-	struct json_writer w;
+	struct json_writer w, listed_w; /* now, and when vmd had told all */
+	size_t listed_length;
+	unsigned looks;
+	unsigned ledger_differences;
 	struct map seen; /* VMs that vmd told of */
 	unsigned checked_vms;
 	unsigned checked_rows;
@@ -115,20 +126,24 @@ static void on_row(void *userdata, const struct store_vm *row)
 	struct audit *a = userdata;
 
 	a->checked_rows++;
-	if (!map_get(&a->core->vms, row->id))
-		differ(a, "ledger", row->id,
-		       "its line is left, and the VM "
-		       "is not");
+	if (map_get(&a->core->vms, row->id))
+		return;
+	a->ledger_differences++;
+	differ(a, "ledger", row->id,
+	       "its line is left, and the VM "
+	       "is not");
 }
 
 static void on_container_row(void *userdata, const struct store_container *row)
 {
 	struct audit *a = userdata;
 
-	if (!map_get(&a->core->containers, row->id))
-		differ(a, "container", row->id,
-		       "its row says that it lives, "
-		       "and nobody has it");
+	if (map_get(&a->core->containers, row->id))
+		return;
+	a->ledger_differences++;
+	differ(a, "container", row->id,
+	       "its row says that it lives, "
+	       "and nobody has it");
 }
 
 static void check_container(void *object, void *userdata)
@@ -177,21 +192,70 @@ static int audit_write(struct audit *a)
 	return r < 0 ? r : json_write_end(&a->w);
 }
 
+static void audit_end(struct audit *a, int r, struct error *err)
+{
+	if (r < 0)
+		error_set_errno(err, r, "Cannot audit");
+	a->done(a->userdata, r < 0 ? NULL : buf_str(&a->json), a->json.length,
+		r < 0 ? err : NULL);
+	audit_free(a);
+}
+
+static void audit_look(struct audit *a);
+
+/* Whether that batch, which was empty, could be committed does not matter. */
+static void on_committed(void *userdata, int r)
+{
+	struct audit *a = userdata;
+
+	(void)r;
+	buf_truncate(&a->json, a->listed_length);
+	a->w = a->listed_w;
+	audit_look(a);
+}
+
+/* Come back when all batches before have been carried out. */
+static int look_again(struct audit *a)
+{
+	struct store_batch *batch = store_batch_new(a->core->store);
+	int r;
+
+	if (!batch)
+		return -ENOMEM;
+	r = store_commit(a->core->store, batch, on_committed, a);
+	if (r < 0)
+		store_batch_free(batch);
+	return r;
+}
+
+static void audit_look(struct audit *a)
+{
+	struct error err = ERROR_INIT;
+	int r;
+
+	a->ledger_differences = 0;
+	a->checked_rows = 0;
+	r = audit_write(a);
+	if (r >= 0 && a->ledger_differences > 0 && ++a->looks < AUDIT_LOOKS &&
+	    look_again(a) >= 0)
+		return;
+	audit_end(a, r, &err);
+}
+
 static void on_listed(int r, const struct error *vmd_err, void *userdata)
 {
 	struct audit *a = userdata;
 	struct error err = ERROR_INIT;
 
-	if (r < 0)
+	if (r < 0) {
 		error_set(&err, ERR_HYPERVISOR, "Cannot list VMs: %s",
 			  vmd_err ? vmd_err->message : strerror(-r));
-	else
-		r = audit_write(a);
-	if (r < 0)
-		error_set_errno(&err, r, "Cannot audit");
-	a->done(a->userdata, r < 0 ? NULL : buf_str(&a->json), a->json.length,
-		r < 0 ? &err : NULL);
-	audit_free(a);
+		audit_end(a, r, &err);
+		return;
+	}
+	a->listed_w = a->w;
+	a->listed_length = a->json.length;
+	audit_look(a);
 }
 
 /* As in reconcile.c: what vmd must know by the time it takes the list. */
