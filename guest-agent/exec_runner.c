@@ -31,7 +31,8 @@ static void got_display(struct execution *e, const uint8_t *data, size_t size)
 	item.data_size = (uint32_t)body.size;
 
 	d->total++;
-	if (sizeof(d->items) - d->size < sizeof(item) + mime.size + body.size)
+	if (d->kept == WIRE_DISPLAY_ITEMS_MAX ||
+	    sizeof(d->items) - d->size < sizeof(item) + mime.size + body.size)
 		return;
 	memcpy(d->items + d->size, &item, sizeof(item));
 	d->size += sizeof(item);

@@ -41,9 +41,6 @@ struct timer;
 /* Parts take at most a byte or two per byte of output. */
 #define EXEC_PARTS_MAX (4u * 1024 * 1024)
 
-/* Representations of all results of one execution. */
-#define EXEC_DATA_MAX 1024u
-
 /* What a guest gets on top of an execution's timeout before it is given up:
  * interrupt, kill and answer (1 s each, 3 s to kill if emulated), and slack. */
 #define EXEC_GRACE_USEC (10 * USEC_PER_SEC)
@@ -123,7 +120,7 @@ struct exec {
 
 	struct exec_datum *data;
 	size_t datum_count;
-	size_t datum_bytes;
+	size_t datum_bytes; /* as the guest sent them */
 	struct exec_result *results;
 	size_t *result_first; /* index of its first datum */
 	size_t result_count;

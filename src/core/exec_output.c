@@ -149,8 +149,9 @@ static int add_display(struct exec *e, const struct message_display *m,
 	r = exec_add_datum(e, new_result, mime, buf_str(&text), text.length,
 			   m->flags & WIRE_DISPLAY_FILE ? EXEC_FILE_UNKNOWN :
 							  NULL);
+	/* What is not UTF-8 grows, which is not the guest's to foresee. */
 	if (r >= 0)
-		e->datum_bytes += text.length;
+		e->datum_bytes += m->data.size;
 	return r;
 }
 
@@ -165,7 +166,7 @@ static int got_display(struct exec *e, const struct frame *f, struct error *err)
 	if (m.item < e->position[WIRE_DISPLAYS] || m.bundle < e->bundle)
 		return error_set(err, ERR_GUEST,
 				 "the guest's results went back");
-	if (e->datum_count >= EXEC_DATA_MAX ||
+	if (e->datum_count >= WIRE_DISPLAY_ITEMS_MAX ||
 	    m.data.size > WIRE_DISPLAY_MAX - e->datum_bytes)
 		return error_set(err, ERR_GUEST,
 				 "the guest sent more results than are kept");

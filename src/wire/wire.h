@@ -64,6 +64,7 @@
 #define WIRE_OUTPUT_MAX		(1024ull * 1024 * 1024)
 #define WIRE_DISPLAY_MAX	(1024u * 1024)	/* of one execution */
 #define WIRE_DISPLAY_DATA_MAX	(192u * 1024)	/* of one item */
+#define WIRE_DISPLAY_ITEMS_MAX	1024u	/* of one execution */
 #define WIRE_MIME_MAX		127u
 #define WIRE_ERROR_NAME_MAX	256u
 #define WIRE_ERROR_VALUE_MAX	(32u * 1024)

@@ -108,6 +108,15 @@ def a_result_too_large_for_a_frame_becomes_a_file(g):
     assert g.get(path.decode())[1] == repr("x" * 1_000_000).encode()
 
 
+def results_beyond_their_number_are_counted(g):
+    e = g.run("from IPython.display import display\n"
+              "for i in range(3000): display(i)")
+    assert e.status == "ok"
+    assert [data for _, _, data, _ in e.displays] \
+        == [b"%d" % i for i in range(1024)]
+    assert e.done["total2"] == 3000 and e.done["omitted2"] == 3000 - 1024
+
+
 def an_image_becomes_a_file_that_is_listed(g):
     e = g.run("""
 class Picture:

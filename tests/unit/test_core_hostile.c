@@ -72,6 +72,38 @@ static void a_malformed_message_is_refused(void **state)
 	ends_with(*state, &s, "guest_protocol_error");
 }
 
+static void a_result_too_many_is_refused(void **state)
+{
+	struct session s = running(*state);
+	uint32_t i;
+
+	for (i = 0; i < WIRE_DISPLAY_ITEMS_MAX; i++)
+		guest_say_display(s.g, s.g->call, i, i, "text/plain", "x",
+				  false);
+	fixture_settle(*state);
+	assert_int_equal(fixture_container(*state, s.c).state,
+			 SESSION_VIEW_EXECUTING);
+	guest_say_display(s.g, s.g->call, i, i, "text/plain", "x", false);
+	ends_with(*state, &s, "guest_protocol_error");
+}
+
+static void results_that_are_not_utf8_are_no_more_than_they_are(void **state)
+{
+	struct session s = running(*state);
+	struct fixture *fx = *state;
+	char data[WIRE_DISPLAY_DATA_MAX];
+	uint32_t i;
+
+	memset(data, 0xff, sizeof(data) - 1);
+	data[sizeof(data) - 1] = '\0';
+	for (i = 0; i < 5; i++)
+		guest_say_display(s.g, s.g->call, i, i, "text/plain", data,
+				  false);
+	guest_finish(s.g, WIRE_STATUS_OK, 0);
+	fixture_wait_exec(fx, s.c, s.e, EXEC_OK);
+	assert_int_equal(fixture_exec_view(fx, s.c, s.e).result_count, 5);
+}
+
 static void a_second_hello_is_out_of_turn(void **state)
 {
 	struct session s = running(*state);
@@ -288,6 +320,8 @@ int main(void)
 		TEST(the_daemons_own_messages_are_refused),
 		TEST(an_oversized_frame_is_refused_before_it_arrives),
 		TEST(a_malformed_message_is_refused),
+		TEST(a_result_too_many_is_refused),
+		TEST(results_that_are_not_utf8_are_no_more_than_they_are),
 		TEST(a_second_hello_is_out_of_turn),
 		TEST(an_execution_that_does_not_run_cannot_end),
 		TEST(an_answer_to_no_question_is_refused),
