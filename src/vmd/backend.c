@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -15,6 +16,12 @@
 #define BACKEND_START_USEC (5 * USEC_PER_SEC)
 #define BACKEND_LOOK_USEC USEC_PER_MSEC
 #define BACKEND_PATH_SIZE (sizeof(((struct sockaddr_un *)0)->sun_path))
+
+/*
+ * A guest can have the daemon complain without end, and the log lies on the
+ * host's disk. Who writes more gets SIGXFSZ, and the session ends with it.
+ */
+#define BACKEND_LOG_MAX (1024 * 1024)
 
 static const char *const programs[] = {
 	"/usr/bin/vhost-device-vsock",
@@ -90,6 +97,14 @@ static int wait_for_socket(const char *directory, int pidfd)
 	return -ETIMEDOUT;
 }
 
+/* It opens no other file to write, so this limits the log and nothing else. */
+static int limit_log(pid_t pid)
+{
+	const struct rlimit limit = { BACKEND_LOG_MAX, BACKEND_LOG_MAX };
+
+	return prlimit(pid, RLIMIT_FSIZE, &limit, NULL) < 0 ? -errno : 0;
+}
+
 int backend_start(const char *directory, const char *vm_id, uint32_t cid,
 		  struct backend *ret_backend, struct error *err)
 {
@@ -102,7 +117,9 @@ int backend_start(const char *directory, const char *vm_id, uint32_t cid,
 	if (pidfd < 0)
 		return error_set_errno(err, pidfd,
 				       "Cannot start vhost-device-vsock");
-	r = wait_for_socket(directory, pidfd);
+	r = limit_log(pid);
+	if (r >= 0)
+		r = wait_for_socket(directory, pidfd);
 	if (r < 0) {
 		(void)child_kill(pidfd, SIGKILL);
 		(void)child_wait(pidfd, USEC_INFINITY);
