@@ -158,18 +158,8 @@ static void on_put(void *userdata, struct xfer_end *end)
 
 static int create_put(struct cfile_create *cc, struct container *c)
 {
-	const struct guest_xfer_config config = {
-		.event = c->core->event,
-		.clock = c->core->guest_clock,
-		.gc = &c->core->gc,
-		.blobs = c->core->blobs,
-		.vmd = c->core->vmd,
-		.vm_id = c->vm->id,
-		.nonce = c->vm->nonce,
-		.path = cc->row.path + strlen(CORE_DATA_DIR),
-		.done = on_put,
-		.userdata = cc,
-	};
+	const struct guest_xfer_config config = vm_xfer_config(
+		c->vm, cc->row.path + strlen(CORE_DATA_DIR), on_put, cc);
 
 	return guest_xfer_put(&config, cc->row.sha256, &cc->xfer);
 }

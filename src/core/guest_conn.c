@@ -159,11 +159,18 @@ enum wire_phase guest_conn_phase(const struct guest_conn *conn)
 static int conn_got_frame(struct guest_conn *conn, const struct frame *f,
 			  struct error *err)
 {
+	int r;
+
 	if (!frame_may_say(WIRE_GUEST, conn->phase, f->type))
 		return error_set(err, ERR_GUEST,
 				 "the guest sent message 0x%04x out of turn",
 				 f->type);
-	return conn->ops->frame(f, conn->userdata, err);
+	r = conn->ops->frame(f, conn->userdata, err);
+	/* What message.h cannot decode has no sentence of its own. */
+	if (r == -EPROTO && !error_is_set(err))
+		error_set(err, ERR_GUEST,
+			  "the guest sent a malformed message 0x%04x", f->type);
+	return r;
 }
 
 /* Hands over all whole frames; the callbacks may close or pause underway. */

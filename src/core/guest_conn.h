@@ -40,7 +40,8 @@ enum guest_conn_end {
  * struct guest_conn_ops - What the owner of a connection hears
  * @proven:	Both have proved the nonce, and OPEN was sent
  * @frame:	A frame that may be said in this phase. A negative return ends
- *		the connection as GUEST_CONN_BROKEN
+ *		the connection: as GUEST_CONN_BROKEN with ERR_GUEST, or with
+ *		-EPROTO and no sentence, else as GUEST_CONN_LOCAL
  * @drained:	All that was queued has been taken by the kernel
  * @ended:	The last call. The owner gives the connection up now, by
  *		guest_conn_close()

@@ -225,18 +225,10 @@ static int on_frame(const struct frame *f, void *userdata, struct error *err)
 {
 	struct guest_link *link = userdata;
 	size_t i;
-	int r;
 
-	for (i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
-		if (accepted[i].type != f->type)
-			continue;
-		r = accepted[i].handle(link, f, err);
-		if (r == -EPROTO && !error_is_set(err))
-			error_set(err, ERR_GUEST,
-				  "the guest sent a malformed message 0x%04x",
-				  f->type);
-		return r;
-	}
+	for (i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++)
+		if (accepted[i].type == f->type)
+			return accepted[i].handle(link, f, err);
 	return error_set(err, ERR_GUEST,
 			 "the guest sent message 0x%04x, which is no answer",
 			 f->type);

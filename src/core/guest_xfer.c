@@ -249,19 +249,11 @@ static int on_frame(const struct frame *f, void *userdata, struct error *err)
 {
 	struct guest_xfer *x = userdata;
 	size_t i;
-	int r;
 
 	guest_xfer_watch(x);
-	for (i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
-		if (accepted[i].type != f->type)
-			continue;
-		r = accepted[i].handle(x, f, err);
-		if (r == -EPROTO && !error_is_set(err))
-			error_set(err, ERR_GUEST,
-				  "the guest sent a malformed message 0x%04x",
-				  f->type);
-		return r;
-	}
+	for (i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++)
+		if (accepted[i].type == f->type)
+			return accepted[i].handle(x, f, err);
 	return error_set(err, ERR_GUEST,
 			 "the guest sent message 0x%04x with a file", f->type);
 }

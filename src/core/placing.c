@@ -100,6 +100,7 @@ static void on_placed(void *userdata, struct xfer_end *end)
 void placing_next(struct container *c)
 {
 	struct staged *s = TAILQ_FIRST(&c->staged);
+	struct guest_xfer_config config;
 	struct error err = ERROR_INIT;
 	int r;
 
@@ -109,19 +110,7 @@ void placing_next(struct container *c)
 		container_placed(c);
 		return;
 	}
-	const struct guest_xfer_config config = {
-		.event = c->core->event,
-		.clock = c->core->guest_clock,
-		.gc = &c->core->gc,
-		.blobs = c->core->blobs,
-		.vmd = c->core->vmd,
-		.vm_id = c->vm->id,
-		.nonce = c->vm->nonce,
-		.path = s->path,
-		.done = on_placed,
-		.userdata = c,
-	};
-
+	config = vm_xfer_config(c->vm, s->path, on_placed, c);
 	r = guest_xfer_put(&config, s->sha256, &c->placing);
 	if (r == -ENOTCONN)
 		return; /* vmd is away; its next list comes back here */

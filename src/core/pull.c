@@ -303,22 +303,13 @@ static const char *pull_refuses(const struct pull *p, uint64_t *ret_limit)
 
 static int pull_fetch(struct pull *p)
 {
+	const char *path = p->entries[p->next].path + strlen(CORE_DATA_DIR);
 	struct container *c = p->container;
-	struct guest_xfer_config config = {
-		.event = c->core->event,
-		.clock = c->core->guest_clock,
-		.gc = &c->core->gc,
-		.blobs = c->core->blobs,
-		.vmd = c->core->vmd,
-		.path = p->entries[p->next].path + strlen(CORE_DATA_DIR),
-		.done = on_fetched,
-		.userdata = p,
-	};
+	struct guest_xfer_config config;
 
 	if (!c->vm)
 		return -ENOTCONN;
-	config.vm_id = c->vm->id;
-	config.nonce = c->vm->nonce;
+	config = vm_xfer_config(c->vm, path, on_fetched, p);
 	return guest_xfer_get(&config, pull_file_max(p), &p->xfer);
 }
 

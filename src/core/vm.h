@@ -18,6 +18,7 @@
 #include "core/end_reason.h"
 #include "core/gc.h"
 #include "core/guest_link.h"
+#include "core/guest_xfer.h"
 #include "core/map.h"
 #include "core/vm_state.h"
 #include "store/rows.h"
@@ -150,6 +151,17 @@ void vm_hang_up(struct vm *vm);
 
 /** vm_request() - A number for a request that the guest has not seen yet */
 uint32_t vm_request(struct vm *vm);
+
+/**
+ * vm_xfer_config() - What a transfer to or from its guest needs
+ *
+ * The arguments are those of struct guest_xfer_config. Valid until the VM or
+ * @path goes.
+ */
+struct guest_xfer_config vm_xfer_config(struct vm *vm, const char *path,
+					void (*done)(void *userdata,
+						     struct xfer_end *end),
+					void *userdata);
 
 /** vm_linked() - Whether its guest can be asked right now */
 bool vm_linked(const struct vm *vm);

@@ -173,3 +173,24 @@ bool vm_linked(const struct vm *vm)
 {
 	return vm && vm->state == VM_READY && guest_link_open(vm->link);
 }
+
+struct guest_xfer_config vm_xfer_config(struct vm *vm, const char *path,
+					void (*done)(void *userdata,
+						     struct xfer_end *end),
+					void *userdata)
+{
+	struct core *core = vm->core;
+
+	return (struct guest_xfer_config){
+		.event = core->event,
+		.clock = core->guest_clock,
+		.gc = &core->gc,
+		.blobs = core->blobs,
+		.vmd = core->vmd,
+		.vm_id = vm->id,
+		.nonce = vm->nonce,
+		.path = path,
+		.done = done,
+		.userdata = userdata,
+	};
+}

@@ -327,6 +327,19 @@ void fixture_exec(struct fixture *fx, const char *container, const char *code,
 	strcpy(id, a.id);
 }
 
+struct scripted_guest *fixture_running(struct fixture *fx, const char *code,
+				       char container[ID_SIZE],
+				       char exec[ID_SIZE])
+{
+	struct scripted_guest *g;
+
+	fixture_start(fx);
+	g = fixture_session(fx, container);
+	fixture_exec(fx, container, code, exec);
+	RUN_UNTIL(fx, g->execs == 1);
+	return g;
+}
+
 struct exec_view fixture_exec_view(struct fixture *fx, const char *container,
 				   const char *id)
 {

@@ -105,6 +105,15 @@ void fixture_wait_state(struct fixture *fx, const char *id,
 void fixture_exec(struct fixture *fx, const char *container, const char *code,
 		  char id[ID_SIZE]);
 
+/**
+ * fixture_running() - Start, with a session in which the guest runs @code
+ *
+ * Return: its guest
+ */
+struct scripted_guest *fixture_running(struct fixture *fx, const char *code,
+				       char container[ID_SIZE],
+				       char exec[ID_SIZE]);
+
 /** fixture_exec_view() - Look at one; valid until the next turn */
 struct exec_view fixture_exec_view(struct fixture *fx, const char *container,
 				   const char *id);

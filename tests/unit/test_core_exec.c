@@ -57,10 +57,7 @@ static void an_exception_is_told_as_it_was_said(void **state)
 	struct scripted_guest *g;
 	struct exec_view v;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "1/0", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "1/0", c, e);
 	guest_say_error(g, g->call, "ZeroDivisionError",
 			"division\xff by zero");
 	guest_finish(g, WIRE_STATUS_ERROR, 0);
@@ -85,10 +82,7 @@ static void a_dead_kernel_is_told_by_its_signal(void **state)
 	struct scripted_guest *g;
 	struct exec_view v;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "crash()", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "crash()", c, e);
 	guest_say_done(g, g->call, &done);
 	fixture_wait_exec(fx, c, e, EXEC_KERNEL_DIED);
 	v = fixture_exec_view(fx, c, e);
@@ -109,10 +103,7 @@ static void files_are_fetched_before_the_end_is_told(void **state)
 	char content[16] = "";
 	int fd;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "plot()", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "plot()", c, e);
 	guest_write(g, "out/a.csv", "1,2\n", 4);
 	guest_write(g, "figure-1.png", "PNG!", 4);
 	guest_say_display(g, g->call, 0, 0, "image/png", "figure-1.png", true);
@@ -156,10 +147,7 @@ static void a_changed_file_gets_a_new_id_and_the_old_one_stays(void **state)
 	struct exec_view v;
 	struct error err = ERROR_INIT;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "a", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "a", c, e);
 	guest_write(g, "r.txt", "one", 3);
 	guest_say_changed(g, g->call, "r.txt", 3, WIRE_SKIP_NONE);
 	guest_finish(g, WIRE_STATUS_OK, 1);
@@ -247,10 +235,7 @@ static void a_guest_that_misses_its_deadline_is_given_up(void **state)
 	struct exec_view v;
 	int i;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "x", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "x", c, e);
 	guest_say_output(g, g->call, WIRE_STDOUT, 0, "so far");
 	fixture_settle(fx);
 	/* Pings are answered, and DONE does not come. */
@@ -275,10 +260,7 @@ static void a_lost_link_is_made_again_and_nothing_is_lost(void **state)
 	struct scripted_guest *g;
 	struct exec_view v;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "x", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "x", c, e);
 	guest_say_output(g, g->call, WIRE_STDOUT, 0, "abc");
 	guest_say_display(g, g->call, 0, 0, "text/plain", "r", false);
 	fixture_settle(fx);
@@ -304,10 +286,7 @@ static void what_the_guest_never_got_is_sent_again(void **state)
 	char c[ID_SIZE], e[ID_SIZE];
 	struct scripted_guest *g;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "x", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "x", c, e);
 	g->kept_count = 0;
 	guest_hang_up(g);
 	fixture_settle(fx);

@@ -13,10 +13,7 @@ static struct session running(struct fixture *fx)
 {
 	struct session s;
 
-	fixture_start(fx);
-	s.g = fixture_session(fx, s.c);
-	fixture_exec(fx, s.c, "x", s.e);
-	RUN_UNTIL(fx, s.g->execs == 1);
+	s.g = fixture_running(fx, "x", s.c, s.e);
 	return s;
 }
 

@@ -16,10 +16,7 @@ static void an_idle_session_goes_on(void **state)
 	struct container_view before, after;
 	struct scripted_guest *g;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "a", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "a", c, e);
 	guest_finish(g, WIRE_STATUS_OK, 0);
 	fixture_wait_exec(fx, c, e, EXEC_OK);
 	fixture_settle(fx);
@@ -48,10 +45,7 @@ static void a_running_execution_comes_to_its_full_result(void **state)
 	struct scripted_guest *g;
 	struct exec_view v;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "x", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "x", c, e);
 	guest_say_output(g, g->call, WIRE_STDOUT, 0, "before ");
 	fixture_settle(fx);
 
@@ -126,10 +120,7 @@ static void what_was_finished_meanwhile_is_told(void **state)
 	char c[ID_SIZE], e[ID_SIZE];
 	struct scripted_guest *g;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "x", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "x", c, e);
 	fixture_settle(fx);
 	fixture_kill(fx);
 	g->kept[0].finished = true;
@@ -147,10 +138,7 @@ static void a_finished_record_is_not_run_again(void **state)
 	char c[ID_SIZE], e[ID_SIZE];
 	struct scripted_guest *g;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "x", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "x", c, e);
 	guest_finish(g, WIRE_STATUS_OK, 0);
 	fixture_wait_exec(fx, c, e, EXEC_OK);
 	fixture_settle(fx);
@@ -167,12 +155,8 @@ static void a_vm_that_is_gone_has_ended_its_session(void **state)
 {
 	struct fixture *fx = *state;
 	char c[ID_SIZE], e[ID_SIZE];
-	struct scripted_guest *g;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "x", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	(void)fixture_running(fx, "x", c, e);
 	fixture_settle(fx);
 	fixture_kill(fx);
 	guest_free(fx->vmd.vms[0].guest);

@@ -102,10 +102,7 @@ static void files_outlive_their_container(void **state)
 	bool more;
 	int fd;
 
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	fixture_exec(fx, c, "x", e);
-	RUN_UNTIL(fx, g->execs == 1);
+	g = fixture_running(fx, "x", c, e);
 	guest_write(g, "a.txt", "kept", 4);
 	guest_say_changed(g, g->call, "a.txt", 4, WIRE_SKIP_NONE);
 	guest_finish(g, WIRE_STATUS_OK, 1);
