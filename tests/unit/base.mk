@@ -41,6 +41,11 @@ unit_tests += %reldir%/test_name
 tests_unit_test_name_SOURCES = %reldir%/test_name.c %reldir%/test.h
 tests_unit_test_name_LDADD = $(base_libs) $(CMOCKA_LIBS)
 
+unit_tests += %reldir%/test_option_table
+tests_unit_test_option_table_SOURCES = %reldir%/test_option_table.c \
+	%reldir%/test.h
+tests_unit_test_option_table_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
 unit_tests += %reldir%/test_settings
 tests_unit_test_settings_SOURCES = %reldir%/test_settings.c %reldir%/test.h
 tests_unit_test_settings_LDADD = $(base_libs) $(CMOCKA_LIBS)
