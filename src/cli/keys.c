@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -73,6 +74,16 @@ static const struct table_column columns[] = {
 	{ "AGE", true },  { "EXPIRES IN", true },
 };
 
+/* A key that opens nothing any more must not look like one that does. */
+static const char *key_left(const struct view_key *key, char *room)
+{
+	if (key->revoked_at)
+		return "revoked";
+	if (key->expires_at && key->expires_at <= (int64_t)time(NULL))
+		return "expired";
+	return text_until(key->expires_at, room);
+}
+
 static int add_key(struct cli *cli, const struct json_object *object,
 		   struct table *t)
 {
@@ -87,7 +98,7 @@ static int add_key(struct cli *cli, const struct json_object *object,
 	cells[1] = key.tenant;
 	cells[2] = key.name;
 	cells[3] = text_since(key.created_at, age);
-	cells[4] = text_until(key.expires_at, left);
+	cells[4] = key_left(&key, left);
 	if (table_add(t, cells) < 0)
 		return cli_fail(cli, CLI_LOCAL, "Out of memory");
 	return 0;

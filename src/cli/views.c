@@ -138,6 +138,7 @@ int view_key(struct cli *cli, const struct json_object *object,
 		.key = view_string(object, "key"),
 		.created_at = view_int(object, "created_at"),
 		.expires_at = view_int(object, "expires_at"),
+		.revoked_at = view_int(object, "revoked_at"),
 	};
 	return check_id(cli, ret->id);
 }

@@ -67,6 +67,7 @@ struct view_key {
 	const char *key; /* only when it was just made */
 	int64_t created_at;
 	int64_t expires_at;
+	int64_t revoked_at;
 };
 
 /*

@@ -489,7 +489,11 @@ def keys_are_made_listed_and_revoked(fx):
     assert json.loads(fx.asked[0][2]) == {
         "tenant": "t1", "name": "ci", "scopes": ["files"],
         "expires_after_s": 60}
-    assert "key_1" in fx.ctl("keys", "list").stdout
+    assert re.search("key_1 .* -\n", fx.ctl("keys", "list").stdout)
+    made["expires_at"] = 1700000060
+    assert re.search("key_1 .* expired\n", fx.ctl("keys", "list").stdout)
+    made["revoked_at"] = 1700000001
+    assert re.search("key_1 .* revoked\n", fx.ctl("keys", "list").stdout)
     fx.ctl("keys", "revoke", "key_1")
     assert fx.calls()[-1] == "DELETE /admin/v1/keys/key_1"
     fx.ctl("keys", "frobnicate", status=2)
