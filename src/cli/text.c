@@ -1,14 +1,25 @@
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/text.h"
 
+/* U+202A to U+202E and U+2066 to U+2069: they reorder the text around them. */
+static bool reorders(const unsigned char *s, size_t left)
+{
+	if (left < 3 || s[0] != 0xe2)
+		return false;
+	return (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) ||
+	       (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
+}
+
 /*
  * The bytes of a control character at @s: C0 and DEL take one, C1 is two in
- * UTF-8 (0xc2, then 0x80 to 0x9f) and steers many terminals just the same.
+ * UTF-8 (0xc2, then 0x80 to 0x9f) and steers many terminals just the same. With
+ * one that reorders, a file's name could read as another.
  */
 static size_t control_length(const unsigned char *s, size_t left)
 {
@@ -16,7 +27,7 @@ static size_t control_length(const unsigned char *s, size_t left)
 		return 1;
 	if (left > 1 && s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f)
 		return 2;
-	return 0;
+	return reorders(s, left) ? 3 : 0;
 }
 
 char *text_escape(const char *text)

@@ -31,6 +31,16 @@ static void controls_are_made_visible(void **state)
 	assert_string_equal(text, "a\\x1b[31m\\x0a\\x7f\\xc2\\x9b\xc3\xa9");
 }
 
+static void what_reorders_text_is_made_visible(void **state)
+{
+	_cleanup_free_ char *text = text_escape(
+		"\xe2\x80\xae" "fdp.exe\xe2\x81\xa6 \xe2\x82\xac\xe2\x80\x9c\xe2\x80");
+
+	(void)state;
+	assert_string_equal(text, "\\xe2\\x80\\xae" "fdp.exe\\xe2\\x81\\xa6 "
+				  "\xe2\x82\xac\xe2\x80\x9c\xe2\x80");
+}
+
 static void write_to_terminal(FILE *to, void *userdata)
 {
 	const char *text = userdata;
@@ -188,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(controls_are_made_visible),
+		cmocka_unit_test(what_reorders_text_is_made_visible),
 		cmocka_unit_test(a_terminal_gets_colours_and_nothing_worse),
 		cmocka_unit_test(figures_are_short),
 		cmocka_unit_test(columns_line_up_whatever_is_in_them),
