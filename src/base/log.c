@@ -86,6 +86,15 @@ void log_set_level(int priority)
 	atomic_store(&level, priority);
 }
 
+void log_set_level_name(const char *name)
+{
+	int priority;
+
+	for (priority = LOG_ERR; priority <= LOG_DEBUG; priority++)
+		if (strcmp(level_names[priority], name) == 0)
+			log_set_level(priority);
+}
+
 /* Bidirectional controls can make a line read as another one. */
 static bool needs_escape(uint32_t c)
 {

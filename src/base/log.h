@@ -51,6 +51,9 @@ void log_init(const char *program);
 /** log_set_level() - Drop what is less important than @priority (LOG_INFO) */
 void log_set_level(int priority);
 
+/** log_set_level_name() - The same, by a word of setting log.level */
+void log_set_level_name(const char *name);
+
 /**
  * log_full() - What the macros below call
  * @scope:	Whom it is about; may be NULL

@@ -75,24 +75,6 @@ static int check_dev_only(struct daemon *d, struct error *err)
 	return 0;
 }
 
-static int log_priority(const char *level)
-{
-	static const struct {
-		const char *name;
-		int priority;
-	} levels[] = {
-		{ "error", LOG_ERR },     { "warning", LOG_WARNING },
-		{ "notice", LOG_NOTICE }, { "info", LOG_INFO },
-		{ "debug", LOG_DEBUG },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
-		if (strcmp(levels[i].name, level) == 0)
-			return levels[i].priority;
-	return LOG_INFO;
-}
-
 int configure_settings(struct daemon *d, struct error *err)
 {
 	size_t i;
@@ -115,8 +97,7 @@ int configure_settings(struct daemon *d, struct error *err)
 		r = check_dev_only(d, err);
 	if (r < 0)
 		return r;
-	log_set_level(
-		log_priority(settings_string(d->settings, "log", "level")));
+	log_set_level_name(settings_string(d->settings, "log", "level"));
 	return 0;
 }
 

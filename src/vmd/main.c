@@ -260,7 +260,13 @@ static int stage_loop(struct vmd *v, struct error *err)
 
 static int stage_settings(struct vmd *v, struct error *err)
 {
-	return vmd_options_settings(&v->options, &v->host.settings, err);
+	int r;
+
+	r = vmd_options_settings(&v->options, &v->host.settings, err);
+	if (r < 0)
+		return r;
+	log_set_level_name(settings_string(v->host.settings, "log", "level"));
+	return 0;
 }
 
 static int listen_to_systemd(struct vmd *v, struct error *err)

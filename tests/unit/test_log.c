@@ -99,6 +99,12 @@ static void what_is_below_the_level_is_dropped(void **state)
 	assert_string_equal(logged(fx), "");
 	log_warning(NULL, 0, "y");
 	assert_string_equal(logged(fx), "test warning: y\n");
+	log_set_level_name("error");
+	log_warning(NULL, 0, "z");
+	assert_string_equal(logged(fx), "");
+	log_set_level_name("debug");
+	log_debug(NULL, "d");
+	assert_string_equal(logged(fx), "test debug: d\n");
 }
 
 static void data_cannot_forge_a_line(void **state)
