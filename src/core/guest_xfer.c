@@ -359,8 +359,8 @@ int guest_xfer_new(const struct guest_xfer_config *config, bool put,
 	r = timer_new(config->event, config->clock, "guest-xfer", on_again, x,
 		      &x->again);
 	if (r >= 0)
-		r = timer_new(config->event, config->clock, "guest-xfer-silence",
-			      on_silence, x, &x->silence);
+		r = timer_new(config->event, config->clock,
+			      "guest-xfer-silence", on_silence, x, &x->silence);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(x);

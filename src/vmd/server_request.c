@@ -119,7 +119,7 @@ static void on_created(struct machine *m, int r,
 		server_answer_zeros(server, w->serial, r, err, sizeof(*created));
 	else if (w)
 		server_answer_body(server, w->serial, 0, NULL, created,
-			    sizeof(*created), -1);
+				   sizeof(*created), -1);
 	else if (r < 0)
 		(void)log_warning(&m->scope, 0, "%s", err->message);
 	free(w);
@@ -238,7 +238,7 @@ static int got_create(struct server *server, uint64_t serial, const void *body)
 	r = create(server, serial, body, &err);
 	if (r < 0)
 		server_answer_zeros(server, serial, r, &err,
-			     sizeof(struct vmd_created));
+				    sizeof(struct vmd_created));
 	return 0;
 }
 
@@ -331,7 +331,7 @@ static int got_dial(struct server *server, uint64_t serial, const void *body)
 	if (r < 0) {
 		free(d);
 		server_answer_zeros(server, serial, r, &err,
-			     sizeof(struct vmd_dialled));
+				    sizeof(struct vmd_dialled));
 		return 0;
 	}
 	d->server = server;
@@ -356,7 +356,7 @@ static int got_cancel(struct server *server, uint64_t serial, const void *body)
 	dial_cancel(d->dial);
 	(void)error_set(&err, ERR_CONFLICT, "the dial was cancelled");
 	server_answer_zeros(server, d->serial, -ECANCELED, &err,
-		     sizeof(struct vmd_dialled));
+			    sizeof(struct vmd_dialled));
 	forget_dialling(server, d);
 	return 0;
 }
@@ -410,7 +410,7 @@ static int got_console(struct server *server, uint64_t serial,
 	if (fd < 0)
 		(void)error_set_errno(&err, fd, "Cannot copy the console");
 	server_answer_body(server, serial, fd < 0 ? fd : 0, &err, &console,
-		    sizeof(console), fd < 0 ? -1 : fd);
+			   sizeof(console), fd < 0 ? -1 : fd);
 	return 0;
 }
 
