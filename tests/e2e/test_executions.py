@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 
 
 def test_state_is_kept_between_executions(box):
@@ -121,6 +122,45 @@ def test_a_loop_that_ignores_signals_loses_its_state(new_box):
                    timeout_s=120)
     assert done["status"] in ("oom", "error"), done
     assert box.run("print(3)")["stdout"] == "3\n"
+
+
+def test_shared_memory_left_behind_does_not_starve_what_follows(new_box):
+    """System V segments outlive the process that the OOM killer takes."""
+    box = new_box()
+    done = box.run("import ctypes\n"
+                   "libc = ctypes.CDLL(None)\n"
+                   "libc.shmat.restype = ctypes.c_void_p\n"
+                   "while True:\n"
+                   "    at = libc.shmat(libc.shmget(0, 32 << 20, 0o1600),"
+                   " None, 0)\n"
+                   "    ctypes.memset(at, 1, 32 << 20)", timeout_s=120)
+    assert done["status"] == "oom", done
+    done = box.run("x = bytearray(100 << 20)\nprint(len(x))")
+    assert (done["status"], done["stdout"]) == ("ok", "104857600\n"), done
+
+    # The same container, since booting is what costs.
+    done = box.run("import os\nfor fd in (0, 1, 2): os.close(fd)")
+    done = box.run("print('back')\ninput()")
+    assert done["stdout"] == "back\n"
+    assert done["error"]["name"] == "EOFError"
+
+    done = box.run("from IPython.display import display\n"
+                   "for i in range(3000): display(i)")
+    assert done["status"] == "ok"
+    assert len(done["results"]) == 1024
+    assert box.run("print(1)")["stdout"] == "1\n"
+
+
+def test_a_lease_does_not_delay_the_harvest(box):
+    began = time.monotonic()
+    done = box.run("import fcntl, os\n"
+                   "fd = os.open('leased', os.O_RDWR | os.O_CREAT)\n"
+                   "os.write(fd, b'x')\n"
+                   "try: fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)\n"
+                   "except OSError: pass")
+    assert time.monotonic() - began < 20
+    assert [a["bytes"] for a in done["artifacts"]] == [1]
+    box.run("os.close(fd); os.unlink('leased')")
 
 
 def test_a_child_that_holds_the_pipes_does_not_hold_the_answer(box):
