@@ -5,7 +5,6 @@
 #include <microhttpd.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,22 +202,6 @@ static void on_connection(void *userdata, struct MHD_Connection *mhd,
 	}
 }
 
-/*
- * Before 1.0 the library copies every argument of the query into the
- * connection's memory. Where that is too small it queues an error page, goes on
- * as if it had not, and in the end forgets the request without a word: anybody
- * could make us lose memory for good, and hang until the deadline. The query is
- * uri.c's to read, from the copy that the request has, so none is left here. The
- * library's own buffer is what is written to.
- */
-static void hide_query(const char *target)
-{
-	char *query = strchr((char *)(uintptr_t)target, '?');
-
-	if (query && query[1] && MHD_get_version()[0] == '0')
-		query[1] = '\0';
-}
-
 /* Called with the request line's target; what it returns is the request. */
 static void *on_target(void *userdata, const char *target,
 		       struct MHD_Connection *mhd)
@@ -231,7 +214,7 @@ static void *on_target(void *userdata, const char *target,
 	conn->request = request_new(s->api, conn, target);
 	if (!conn->request)
 		return NULL;
-	hide_query(target);
+	request_hide_query(target);
 	TAILQ_REMOVE(&s->waiting, conn, waiting);
 	http_conn_enter(conn, CONN_HEAD);
 	return conn->request;
@@ -309,18 +292,34 @@ static void on_log(void *userdata, const char *fmt, va_list ap)
 
 /* ------------------------------------------------------------ new connections */
 
-/* Closes the connection that has waited for longest; false if all are busy. */
+/* Nobody yet, as far as we know: no key was seen, or none that is valid. */
+static bool is_stranger(const struct http_conn *conn)
+{
+	return conn->state == CONN_HEAD ||
+	       (conn->request && conn->request->state == REQUEST_REFUSED);
+}
+
+/*
+ * Closes the connection that has waited for longest; failing that the oldest
+ * stranger's, or whoever sends heads slowly enough could keep all others out.
+ * The newest one is who room is made for. Return: false if all are busy
+ */
 static bool make_room(struct http_server *s)
 {
+	const struct http_conn *newest = TAILQ_LAST(&s->all, http_conn_list);
 	struct http_conn *conn;
 
-	TAILQ_FOREACH(conn, &s->waiting, waiting) {
-		if (conn->left)
-			continue;	/* on its way already */
-		http_conn_shut(conn);
-		return true;
-	}
-	return false;
+	TAILQ_FOREACH(conn, &s->waiting, waiting)
+		if (!conn->left && conn != newest)
+			break;
+	if (!conn)
+		TAILQ_FOREACH(conn, &s->all, all)
+			if (!conn->left && is_stranger(conn))
+				break;
+	if (!conn)
+		return false;
+	http_conn_shut(conn);
+	return true;
 }
 
 static void on_accepted(void *userdata, int fd,

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,14 @@ static void enter(struct request *req, enum request_state to)
 }
 
 /* ------------------------------------------------------------------ begin, end */
+
+void request_hide_query(const char *target)
+{
+	char *query = strchr((char *)(uintptr_t)target, '?');
+
+	if (query && query[1] && MHD_get_version()[0] == '0')
+		query[1] = '\0';
+}
 
 struct request *request_new(struct api *api, struct http_conn *conn,
 			    const char *target)

@@ -130,6 +130,18 @@ struct request {
 
 /* ---------------------------------------------------- for the HTTP server */
 
+/**
+ * request_hide_query() - Leave the library no query to take apart
+ * @target:	In the library's own buffer, which is written to
+ *
+ * Before 1.0 the library copies every argument of the query into the
+ * connection's memory. Where that is too small it queues an error page, goes on
+ * as if it had not, and in the end forgets the request without a word: anybody
+ * could make us lose memory for good, and hang until the deadline. The query is
+ * uri.c's to read, from the copy that the request has.
+ */
+void request_hide_query(const char *target);
+
 /** request_new() - The request line was read; NULL without memory */
 struct request *request_new(struct api *api, struct http_conn *conn,
 			    const char *target);

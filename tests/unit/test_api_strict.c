@@ -3,11 +3,13 @@
 
 #include <microhttpd.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 
 /* Requests that are ambiguous, too large or malformed, and those that only look so. */
 
@@ -177,6 +179,39 @@ static void any_number_of_arguments_or_cookies_gets_an_answer(void **state)
 			assert_true(a.status == 200 || a.status == 400 ||
 				    a.status == 414 || a.status == 431);
 		}
+	}
+}
+
+/* More of them than there may be connections; each comes without a key. */
+static void unfinished_requests_keep_nobody_out(void **state)
+{
+	static const char *const beginnings[] = {
+		"GET /v1/files HTTP/1.1\r\n",
+		"POST /v1/containers HTTP/1.1\r\n" HOST
+		"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+	};
+	static int fds[LIMIT_CONNECTIONS + 50];
+	const size_t count = sizeof(fds) / sizeof(fds[0]);
+	const struct rlimit enough = { 4096, 4096 };
+	struct fixture *fx = *state;
+	size_t kind, i;
+
+	if (setrlimit(RLIMIT_NOFILE, &enough) < 0)
+		skip();
+	for (kind = 0; kind < 2; kind++) {
+		for (i = 0; i < count; i++) {
+			fds[i] = client_connect(fx);
+			(void)client_send(fx, fds[i], beginnings[kind],
+					  strlen(beginnings[kind]));
+		}
+		for (i = 0; i < 3; i++) {
+			_answer_ struct answer a = ask(
+				fx, "GET /healthz HTTP/1.1\r\n" HOST "\r\n");
+			assert_int_equal(a.status, 200);
+		}
+		for (i = 0; i < count; i++)
+			close_fd(&fds[i]);
+		run_loop(fx);
 	}
 }
 
@@ -392,6 +427,7 @@ int main(void)
 		TEST(a_head_may_come_byte_by_byte),
 		TEST(an_endless_chunk_header_keeps_nobody_out),
 		TEST(any_number_of_arguments_or_cookies_gets_an_answer),
+		TEST(unfinished_requests_keep_nobody_out),
 		TEST(lengths_that_are_no_plain_number_are_refused),
 		TEST(too_much_head_is_refused),
 		TEST(json_must_be_called_json),
