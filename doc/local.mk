@@ -10,4 +10,5 @@ dist_man_MANS += \
 dist_doc_DATA += \
 	%reldir%/architecture.md \
 	%reldir%/guest-protocol.md \
-	%reldir%/images.md
+	%reldir%/images.md \
+	%reldir%/performance.md
