@@ -2,7 +2,9 @@
 #ifndef API_API_PRIVATE_H
 #define API_API_PRIVATE_H
 
-/* What the parts of the server share: its configuration, and nothing else. */
+/* What the parts of the server share: its configuration and one budget. */
+
+#include <stddef.h>
 
 #include "api/api.h"
 
@@ -13,6 +15,7 @@ struct api {
 	struct http_server *server;
 	char *url;		/* of the first TCP listener, or NULL */
 	char *unix_path;	/* to be unlinked, or NULL */
+	size_t json_bytes;	/* of large bodies under way; see body.h */
 };
 
 #endif
