@@ -26,6 +26,7 @@ struct stream {
 	struct json_object *done;
 	bool out_terminal;
 	bool err_terminal;
+	bool line_open;		/* what went to stdout ended in no newline */
 };
 
 static int got_started(struct stream *s, const struct json_object *event)
@@ -45,7 +46,14 @@ static int write_out(struct stream *s, FILE *to, const char *data,
 		return cli_fail(s->cli, CLI_LOCAL,
 				"Cannot write the code's output: %s",
 				strerror(-r));
+	if (to == stdout && length > 0)
+		s->line_open = data[length - 1] != '\n';
 	return 0;
+}
+
+static int end_line(struct stream *s)
+{
+	return s->line_open ? write_out(s, stdout, "\n", 1, false) : 0;
 }
 
 static int got_output(struct stream *s, const struct json_object *event)
@@ -68,8 +76,11 @@ static int got_result(struct stream *s, const struct json_object *event)
 
 	if (!text.data || json_member(event, "image/png"))
 		return 0;
-	r = write_out(s, stdout, text.data, text.length, s->out_terminal);
-	return r < 0 ? r : write_out(s, stdout, "\n", 1, s->out_terminal);
+	r = end_line(s);
+	if (r >= 0)
+		r = write_out(s, stdout, text.data, text.length,
+			      s->out_terminal);
+	return r < 0 ? r : end_line(s);
 }
 
 static int got_error(struct stream *s, const struct json_object *event)
@@ -208,6 +219,10 @@ int stream_run(struct cli *cli, const char *container, const char *body,
 	s.sse = sse;
 	r = stream_follow(&s, body);
 	progress_end();
+	/* What a person is told next shall not run into it; programs get the
+	 * code's bytes and no more. */
+	if (s.out_terminal)
+		(void)end_line(&s);
 	if (r < 0)
 		json_free(s.done);
 	else

@@ -206,6 +206,15 @@ def run_uploads_creates_prints_saves_and_deletes(fx):
     assert fx.asked[2][3]["Content-Type"] == "application/json"
 
 
+def a_result_begins_a_line_of_its_own(fx):
+    fx.events[1:1] = [
+        ("execution.output", {"stream": "stdout", "data": "no newline"}),
+        ("execution.result", {"text/plain": "42"}),
+    ]
+    got = fx.ctl("exec", "cntr_1", "-c", "x")
+    assert got.stdout == "no newline\n42\n", got.stdout
+
+
 def code_that_fails_is_told_by_traceback_and_status(fx):
     fx.events[-1] = ("execution.done", done("error", error={
         "name": "ZeroDivisionError", "value": "division by zero",
