@@ -2,9 +2,7 @@
 #ifndef API_API_PRIVATE_H
 #define API_API_PRIVATE_H
 
-/* What the parts of the server share: its configuration and one budget. */
-
-#include <stddef.h>
+/* What the parts of the server share: its configuration, and nothing else. */
 
 #include "api/api.h"
 
@@ -15,7 +13,6 @@ struct api {
 	struct http_server *server;
 	char *url;		/* of the first TCP listener, or NULL */
 	char *unix_path;	/* to be unlinked, or NULL */
-	size_t json_bytes;	/* of large bodies under way; see body.h */
 };
 
 #endif

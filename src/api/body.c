@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api_private.h"
 #include "api/header.h"
 #include "api/http_conn.h"
 #include "api/request.h"
@@ -226,22 +225,6 @@ static int feed_form(struct request *req, const char *data, size_t size,
 	return r;
 }
 
-static int charge(struct request *req, size_t size, struct error *err)
-{
-	struct body *body = &req->body;
-	size_t *taken = &req->api->json_bytes;
-
-	if (body->json.length + size <= BODY_JSON_FREE)
-		return 0;
-	if (size > BODY_JSON_SHARED - *taken)
-		return error_set(err, ERR_CAPACITY,
-				 "Too many large requests are under way");
-	*taken += size;
-	body->charged_to = taken;
-	body->charged += size;
-	return 0;
-}
-
 int body_feed(struct request *req, const char *data, size_t size,
 	      size_t *ret_used, struct error *err)
 {
@@ -255,9 +238,6 @@ int body_feed(struct request *req, const char *data, size_t size,
 		return req->received + size > json_max(req->match.route)
 			       ? too_large(req->match.route, err)
 			       : 0;
-	r = charge(req, size, err);
-	if (r < 0)
-		return r;
 	r = buf_add(&body->json, data, size);
 	if (r == -EMSGSIZE)
 		return too_large(req->match.route, err);
@@ -290,8 +270,6 @@ void body_done(struct body *body)
 		free(body->field[i].value);
 	}
 	free(body->filename);
-	if (body->charged_to)
-		*body->charged_to -= body->charged;
 	core_upload_free(body->upload);
 	multipart_free(body->form);
 	buf_done(&body->value);

@@ -23,10 +23,6 @@ enum {
 	BODY_FIELD_BYTES_MAX = 4096,
 	/* By how much heads and fields may make a form larger than its file. */
 	BODY_FORM_OVERHEAD = 256 << 10,
-	/* What any JSON body may take, and what all together may take beyond
-	 * that: a thousand slow clients must not fill the memory. */
-	BODY_JSON_FREE = 64 << 10,
-	BODY_JSON_SHARED = 64 << 20,
 };
 
 /** struct body_field - A plain field of a form; both strings are owned */
@@ -56,8 +52,6 @@ struct body {
 	struct buf value;		/* of the field being read */
 	uint64_t form_bytes;
 	uint64_t file_bytes;
-	size_t *charged_to;		/* NULL: nothing was */
-	size_t charged;
 	enum { PART_FIELD, PART_FILE } part;
 };
 
@@ -74,9 +68,8 @@ int body_begin(struct request *req, struct error *err);
  * body_feed() - Take bytes
  * @ret_used:	How many were taken
  *
- * Return: 0 when all were; -EAGAIN, @err untouched, when the rest must wait
- * until body_on_room() was called; or a negative errno with @err, ERR_CAPACITY
- * when large JSON bodies take too much memory together
+ * Return: 0 when all were; -EAGAIN when the rest must wait until body_on_room()
+ * was called; another negative errno with @err
  */
 int body_feed(struct request *req, const char *data, size_t size,
 	      size_t *ret_used, struct error *err);

@@ -324,7 +324,7 @@ static enum MHD_Result turn_body(struct request *req, const char *data,
 		r = body_feed(req, data, *size, &used, &err);
 	req->received += used;
 	*size -= used;
-	if (r == -EAGAIN && !error_is_set(&err)) {
+	if (r == -EAGAIN) {
 		http_conn_suspend(req->conn);
 		return MHD_YES;
 	}

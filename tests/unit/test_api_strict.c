@@ -8,8 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "api/api_private.h"
-#include "api/body.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
 
@@ -349,50 +347,6 @@ static void an_endless_chunked_body_is_cut_off(void **state)
 	assert_true(strstr(buf_str(&got), "1048576 bytes"));
 }
 
-static void run_for_a_while(struct fixture *fx)
-{
-	int i;
-
-	for (i = 0; i < 100; i++)
-		assert_true(sd_event_run(fx->event, 1000) >= 0);
-}
-
-/* Each is allowed to be large; all of them at once are not. */
-static void large_bodies_share_a_budget(void **state)
-{
-	enum { SENT = 1000000, CLIENTS = 80 };
-	static const char *const head =
-		POST "Content-Length: 1048576\r\n\r\n";
-	struct fixture *fx = *state;
-	_cleanup_free_ char *body = malloc(SENT);
-	int fds[CLIENTS], i, refused = 0;
-	char status[13];
-
-	assert_non_null(body);
-	memset(body, ' ', SENT);
-	for (i = 0; i < CLIENTS; i++) {
-		fds[i] = client_connect(fx);
-		(void)client_send(fx, fds[i], head, strlen(head));
-		(void)client_send(fx, fds[i], body, SENT);
-	}
-	run_for_a_while(fx);
-	assert_in_range(fx->api->json_bytes, BODY_JSON_SHARED - SENT,
-			BODY_JSON_SHARED);
-	for (i = 0; i < CLIENTS; i++)
-		if (recv(fds[i], status, sizeof(status), MSG_DONTWAIT) ==
-			    sizeof(status) &&
-		    memcmp(status, "HTTP/1.1 503 ", sizeof(status)) == 0)
-			refused++;
-	assert_in_range(refused, 1, CLIENTS / 4);
-	/* Small ones go on. */
-	expect_error(fx, POST "Content-Length: 2\r\n\r\n{}", 400, NULL);
-
-	for (i = 0; i < CLIENTS; i++)
-		close_fd(&fds[i]);
-	run_for_a_while(fx);
-	assert_int_equal(fx->api->json_bytes, 0);
-}
-
 static void continue_is_said_before_the_body(void **state)
 {
 	struct fixture *fx = *state;
@@ -480,7 +434,6 @@ int main(void)
 		TEST(a_refused_small_body_leaves_the_connection_open),
 		TEST(an_announced_giant_is_refused_unread),
 		TEST(an_endless_chunked_body_is_cut_off),
-		TEST(large_bodies_share_a_budget),
 		TEST(continue_is_said_before_the_body),
 		TEST(pipelined_requests_are_answered_in_order),
 		TEST(bad_json_says_where),
