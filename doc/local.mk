@@ -12,3 +12,5 @@ dist_doc_DATA += \
 	%reldir%/guest-protocol.md \
 	%reldir%/images.md \
 	%reldir%/performance.md
+
+EXTRA_DIST += %reldir%/check-long.log
