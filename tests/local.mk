@@ -11,10 +11,11 @@ AM_TESTS_ENVIRONMENT = \
 	MANDOC='$(MANDOC)'; export MANDOC; \
 	TSAN_OPTIONS='suppressions=$(abs_top_srcdir)/tests/tsan.supp'; \
 	export TSAN_OPTIONS;
-EXTRA_DIST += %reldir%/tsan.supp
+EXTRA_DIST += %reldir%/README %reldir%/tsan.supp
 
 # Tests of the sources themselves.
 check_scripts = \
+	%reldir%/check-catalogue \
 	%reldir%/check-layers \
 	%reldir%/check-manual \
 	%reldir%/check-style

@@ -6,6 +6,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from cupola import Daemon  # noqa: E402
+from invariants import Canary, Growth, Watch  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -63,3 +64,34 @@ def new_box(daemon):
     yield make
     for container in made:
         daemon.call("DELETE", container.path)
+
+
+@pytest.fixture(scope="session")
+def canary(daemon):
+    return Canary(daemon)
+
+
+def asks_for_invariants(module):
+    marks = getattr(module, "pytestmark", [])
+    return any("invariants" in mark.args
+               for mark in (marks if isinstance(marks, list) else [marks]))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def growth(request):
+    """Of its own accord, so that it comes before the file's `box`."""
+    if not asks_for_invariants(request.module):
+        yield
+        return
+    daemon = request.getfixturevalue("daemon")
+    request.getfixturevalue("canary")
+    growth = Growth(daemon)
+    yield
+    growth.check()
+
+
+@pytest.fixture
+def invariants(daemon, canary, growth):
+    watch = Watch(daemon, canary)
+    yield watch
+    watch.check()

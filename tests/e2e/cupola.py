@@ -78,6 +78,10 @@ def resident_bytes(pid):
     raise AssertionError(f"process {pid} has no VmRSS")
 
 
+def open_descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
 def processes_with(text):
     """(pid, argv) of every process whose command line holds `text`."""
     found = []
@@ -109,6 +113,10 @@ class Daemon:
         self.process = None
         self.http = requests.Session()
         self.http.trust_env = False
+        # What was asked for and taken on, for the invariants to look after:
+        # request ids, and (path, key) of executions.
+        self.requests = []
+        self.accepted = []
 
     # ------------------------------------------------------------ life
 
@@ -213,8 +221,19 @@ class Daemon:
     def call(self, method, path, key=None, timeout=300, **kwargs):
         headers = {"Authorization": f"Bearer {key or self.key}"}
         headers.update(kwargs.pop("headers", {}))
-        return self.http.request(method, self.url + path, headers=headers,
-                                 timeout=timeout, **kwargs)
+        response = self.http.request(method, self.url + path, headers=headers,
+                                     timeout=timeout, **kwargs)
+        self.requests.append(response.headers.get("x-request-id"))
+        if method == "POST" and path.endswith("/exec") and response.ok \
+           and not kwargs.get("stream"):
+            self.note_accepted(response.json(), key)
+        return response
+
+    def note_accepted(self, execution, key=None):
+        path = (f"/v1/containers/{execution['container_id']}"
+                f"/executions/{execution['id']}")
+        if (path, key) not in self.accepted:
+            self.accepted.append((path, key))
 
     def ok(self, method, path, **kwargs):
         response = self.call(method, path, **kwargs)
@@ -230,9 +249,10 @@ class Daemon:
                          files={"file": (name, data)},
                          data={"purpose": purpose}, **kwargs)
 
-    def container(self, name="test", **fields):
+    def container(self, name="test", key=None, **fields):
         return Container(self, self.json(
-            "POST", "/v1/containers", json={"name": name, **fields}))
+            "POST", "/v1/containers", key=key,
+            json={"name": name, **fields}), key)
 
     def ctl(self, *argv, check=True, input=None, timeout=300):
         env = dict(os.environ, **SANITIZER_ENV, CUPOLA_SOCKET=self.socket)
@@ -245,17 +265,24 @@ class Daemon:
                                  f"{done.stderr}")
         return done
 
-    def admin(self, method, path, body=None):
+    def curl(self, *argv):
         argv = ["curl", "-sS", "--fail-with-body", "--unix-socket",
-                self.socket, "-X", method]
-        if body is not None:
-            argv += ["-H", "Content-Type: application/json",
-                     "-d", json.dumps(body)]
-        argv.append("http://localhost/admin/v1" + path)
+                self.socket, *argv]
         done = subprocess.run(argv, capture_output=True, text=True,
                               timeout=60)
         assert done.returncode == 0, f"{argv}: {done.stdout}{done.stderr}"
-        return json.loads(done.stdout) if done.stdout.strip() else None
+        return done.stdout
+
+    def admin(self, method, path, body=None):
+        argv = ["-X", method]
+        if body is not None:
+            argv += ["-H", "Content-Type: application/json",
+                     "-d", json.dumps(body)]
+        answer = self.curl(*argv, "http://localhost/admin/v1" + path)
+        return json.loads(answer) if answer.strip() else None
+
+    def metrics(self):
+        return self.curl("http://localhost/metrics")
 
     def audit(self):
         return self.admin("GET", "/audit")["differences"]
@@ -265,39 +292,65 @@ class Daemon:
 
 
 class Container:
-    def __init__(self, daemon, made):
+    def __init__(self, daemon, made, key=None):
         self.daemon = daemon
+        self.key = key
         self.made = made
         self.id = made["id"]
         self.path = f"/v1/containers/{self.id}"
 
+    def call(self, method, path="", **kwargs):
+        """A call below the container's own path."""
+        return self.daemon.call(method, self.path + path, key=self.key,
+                                **kwargs)
+
+    def json(self, method, path="", **kwargs):
+        return self.daemon.json(method, self.path + path, key=self.key,
+                                **kwargs)
+
     def get(self):
-        return self.daemon.json("GET", self.path)
+        return self.json("GET")
 
     def run(self, code, **fields):
-        return self.daemon.json("POST", f"{self.path}/exec",
-                                json={"code": code, **fields})
+        return self.json("POST", "/exec", json={"code": code, **fields})
+
+    def start(self, code, **fields):
+        """Run in the background. Return: the execution's id."""
+        return self.run(code, background=True, **fields)["id"]
+
+    def execution(self, ident):
+        return self.json("GET", f"/executions/{ident}")
+
+    def wait_status(self, ident, statuses, seconds=60):
+        """Return: the execution, once its status is one of these."""
+        def reached():
+            execution = self.execution(ident)
+            return execution["status"] in statuses and execution
+        return wait_until(reached, seconds, f"{ident} to be {statuses}")
 
     def stream(self, code, **fields):
         """The events of one execution, as (event, id, data)."""
         response = self.daemon.ok(
-            "POST", f"{self.path}/exec", stream=True,
+            "POST", f"{self.path}/exec", key=self.key, stream=True,
             json={"code": code, "stream": True, **fields})
-        return read_events(response)
+        for event, ident, data in read_events(response):
+            if event == "execution.started":
+                self.daemon.note_accepted(data, self.key)
+            yield event, ident, data
 
     def put(self, name, data):
-        return self.daemon.json("POST", f"{self.path}/files",
-                                files={"file": (name, data)})
+        return self.json("POST", "/files", files={"file": (name, data)})
 
     def files(self):
-        return self.daemon.json("GET", f"{self.path}/files?limit=100")["data"]
+        return self.json("GET", "/files?limit=100")["data"]
 
     def content(self, file_id):
         return self.daemon.ok("GET",
-                              f"{self.path}/files/{file_id}/content").content
+                              f"{self.path}/files/{file_id}/content",
+                              key=self.key).content
 
     def delete(self):
-        return self.daemon.json("DELETE", self.path)
+        return self.json("DELETE")
 
     def wait_ended(self, seconds=60):
         def ended():

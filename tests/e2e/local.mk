@@ -3,8 +3,10 @@
 EXTRA_DIST += \
 	%reldir%/conftest.py \
 	%reldir%/cupola.py \
+	%reldir%/invariants.py \
 	%reldir%/test_artifacts.py \
 	%reldir%/test_cupolactl.py \
+	%reldir%/test_execution_faults.py \
 	%reldir%/test_executions.py \
 	%reldir%/test_input.py \
 	%reldir%/test_isolation.py \
