@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/name.h"
 #include "core/guest_xfer.h"
+#include "core/handle.h"
 #include "core/pull.h"
 #include "core/usage.h"
 #include "core/vm.h"
@@ -208,6 +209,12 @@ int container_restore(struct core *core, const struct store_container *row,
 	r = map_put(&core->containers, &c->node, c->id, c);
 	if (r < 0)
 		return r;
+	if (c->state != SESSION_VIEW_STOPPING)
+		r = handle_take(c);
+	if (r < 0) {
+		map_remove(&core->containers, &c->node);
+		return r;
+	}
 	c->tenant->sessions++;
 	*ret = take_ptr(c);
 	return 0;
@@ -277,6 +284,7 @@ void container_begin(struct container *c)
 
 static void container_bury(struct container *c)
 {
+	handle_drop(c);
 	container_detach_execs(c);
 	map_remove(&c->core->containers, &c->node);
 	admission_give_session(c->tenant);
@@ -357,6 +365,7 @@ bool reason_harvests(enum end_reason reason)
 static void container_stop(struct container *c)
 {
 	session_enter(c, SESSION_VIEW_STOPPING);
+	handle_drop(c);
 	log_info(&c->scope, "Session stops (%s)", end_reason_name(c->reason));
 	guest_xfer_cancel(take_ptr(c->placing));
 	container_lose_execs(c);
@@ -453,6 +462,7 @@ static void container_free_one(void *object, void *userdata)
 
 	guest_xfer_cancel(take_ptr(c->placing));
 	container_detach_execs(c);
+	handle_drop(c);
 	map_remove(&core->containers, &c->node);
 	container_free(c);
 }
@@ -461,4 +471,5 @@ void container_free_all(struct core *core)
 {
 	map_each(&core->containers, container_free_one, core);
 	map_done(&core->containers);
+	map_done(&core->handles);
 }

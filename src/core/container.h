@@ -20,6 +20,10 @@
 #include "core/exec.h"
 #include "core/session_state.h"
 
+/* The digest of what makes a handle, in hex, and NUL; see handle.h */
+#define CONTAINER_HANDLE_SIZE (2 * HASH_SIZE + 1)
+
+struct create;
 struct guest_xfer;
 struct pull;
 struct vm;
@@ -45,7 +49,9 @@ struct container {
 	struct core *core;
 	struct gc_node buried;
 	struct map_node node;
+	struct map_node by_handle;
 	char id[ID_SIZE];
+	char handle[CONTAINER_HANDLE_SIZE]; /* empty: has none, or no more */
 	struct log_scope scope;
 
 	struct tenant *tenant;
@@ -64,6 +70,9 @@ struct container {
 	bool erased;       /* deleted: nobody but the operator sees it */
 	struct vm *vm;
 	unsigned kernel_epoch;
+
+	/* container_create.c: who asked for it while it was ACCEPTED */
+	struct create *waiting;
 
 	/* reaper.c */
 	usec_t idle_usec;

@@ -8,6 +8,7 @@
 #include "base/name.h"
 #include "core/container.h"
 #include "core/file.h"
+#include "core/handle.h"
 #include "core/usage.h"
 #include "core/vm.h"
 
@@ -15,11 +16,15 @@
  * Creating a container: room is taken, a VM is claimed or planned, and one
  * batch makes all of it durable. Then it is answered, and only then is anything
  * done for it. Deleting one, at the other end of its life, is here as well.
+ *
+ * Where names are handles (handle.h), a create for a name that stands for a
+ * container is answered with that one, once it is durable.
  */
 
 /** struct create - A create whose answer is still to be given */
 struct create {
 	struct gc_node node;
+	struct create *next; /* waits for the same container */
 	struct core *core;
 	struct container *container;
 	struct principal who;
@@ -47,7 +52,7 @@ static void create_freep(struct create **cr)
 static int find_pool(struct core *core, const struct container_spec *spec,
 		     struct pool **ret, struct error *err)
 {
-	const char *name = spec->pool ? spec->pool : "default";
+	const char *name = spec->pool ? spec->pool : CORE_POOL_DEFAULT;
 	struct pool *pool = pool_find(core, name);
 	int r;
 
@@ -214,27 +219,48 @@ static int create_earlier(struct create *cr, struct error *err)
 	return 1;
 }
 
+static void create_fail(struct create *cr, const struct error *err)
+{
+	cr->done(cr->userdata, NULL, err);
+	create_free(cr);
+}
+
+/* Answer those who asked for it while it was not durable; NULL: it now is. */
+static void answer_waiting(struct create *waiting, const struct error *err)
+{
+	while (waiting) {
+		struct create *cr = waiting;
+
+		waiting = cr->next;
+		if (err)
+			create_fail(cr, err);
+		else
+			create_answer(cr);
+	}
+}
+
 static void on_create_committed(void *userdata, int r)
 {
 	struct create *cr = userdata;
 	struct container *c = cr->container;
+	struct create *waiting = take_ptr(c->waiting);
 	struct error err = ERROR_INIT;
 
 	if (r >= 0) {
 		/* The answer is "booting", whatever follows at once. */
 		container_begin(c);
 		create_answer(cr);
+		answer_waiting(waiting, NULL);
 		return;
 	}
 	cr->container = NULL;
 	container_forget(c);
-	if (r == -EEXIST && cr->key && create_earlier(cr, &err) > 0) {
-		create_answer(cr);
-		return;
-	}
 	core_store_failed(r, &err);
-	cr->done(cr->userdata, NULL, &err);
-	create_free(cr);
+	answer_waiting(waiting, &err);
+	if (r == -EEXIST && cr->key && create_earlier(cr, &err) > 0)
+		create_answer(cr);
+	else
+		create_fail(cr, &err);
 }
 
 static void put_key(const struct create *cr, struct store_batch *batch)
@@ -295,6 +321,11 @@ static int create_start(struct create *cr, const struct container_spec *spec,
 		return r;
 	}
 	r = map_put(&core->containers, &c->node, c->id, c);
+	if (r >= 0) {
+		r = handle_take(c);
+		if (r < 0)
+			map_remove(&core->containers, &c->node);
+	}
 	if (r < 0) {
 		admission_give_session(c->tenant);
 		container_free(c);
@@ -341,6 +372,28 @@ static int create_new(struct core *core, const struct principal *who,
 	return 0;
 }
 
+/* Return: whether the name stands for a container, whose view is the answer */
+static bool create_join(struct create *cr, const struct container_spec *spec)
+{
+	const char *pool = spec->pool ? spec->pool : CORE_POOL_DEFAULT;
+	struct core *core = cr->core;
+	struct container *c;
+
+	if (!handle_is_used_by(spec->dialect))
+		return false;
+	c = handle_find(core, &cr->who, spec->dialect, pool, spec->name);
+	if (!c)
+		return false;
+	strcpy(cr->earlier, c->id);
+	if (c->state == SESSION_VIEW_ACCEPTED) {
+		cr->next = c->waiting;
+		c->waiting = cr;
+	} else {
+		gc_bury(&core->gc, &cr->node, create_answer, cr);
+	}
+	return true;
+}
+
 int core_container_create(struct core *core, const struct principal *who,
 			  const struct container_spec *spec, container_fn done,
 			  void *userdata, struct error *err)
@@ -358,6 +411,10 @@ int core_container_create(struct core *core, const struct principal *who,
 		struct create *later = take_ptr(cr);
 
 		gc_bury(&core->gc, &later->node, create_answer, later);
+		return 0;
+	}
+	if (r >= 0 && create_join(cr, spec)) {
+		(void)take_ptr(cr); /* answers later */
 		return 0;
 	}
 	if (r >= 0)

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "core/container.h"
+#include "core/handle.h"
 #include "core/usage.h"
 #include "core/vm.h"
 
@@ -197,6 +198,19 @@ int core_container_get(struct core *core, const struct principal *who,
 	if (r >= 0)
 		container_view_of_row(&core->row_container, ret);
 	return r;
+}
+
+int core_container_named(struct core *core, const struct principal *who,
+			 enum core_dialect dialect, const char *pool,
+			 const char *name, bool touch,
+			 struct container_view *ret, struct error *err)
+{
+	struct container *c = handle_find(core, who, dialect, pool, name);
+
+	if (!c)
+		return error_set(err, ERR_NOT_FOUND,
+				 "There is no session '%s' now", name);
+	return core_container_get(core, who, c->id, touch, ret, err);
 }
 
 /** struct list_each - Rows of the store on their way to whoever asked */

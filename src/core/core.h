@@ -45,6 +45,7 @@ struct vmd_hello;
 
 #define CORE_NAME_MAX 256     /* container names, bytes */
 #define CORE_TENANT_MAX 64
+#define CORE_POOL_DEFAULT "default"
 #define CORE_FILE_IDS_MAX 50 /* file_ids of one create */
 #define CORE_CODE_MAX (512 * 1024)
 #define CORE_STDIN_MAX (4 * 1024 * 1024)
@@ -277,10 +278,17 @@ struct idempotency {
 	uint8_t body_sha256[32];
 };
 
+/**
+ * struct container_spec - What is asked for
+ * @name:	In DIALECT_SESSIONS and DIALECT_MCP a handle: with tenant, key,
+ *		dialect and pool it stands for one container as long as that
+ *		one's session lives
+ * @pool:	NULL: CORE_POOL_DEFAULT
+ */
 struct container_spec {
 	const char *name;
 	enum core_dialect dialect;
-	const char *pool;      /* NULL: "default" */
+	const char *pool;
 	unsigned idle_minutes; /* 0: the dialect's default */
 	enum memory_tier memory;
 	size_t file_count;
@@ -343,6 +351,9 @@ typedef void (*container_fn)(void *userdata,
  * and calls that need the guest wait for it. Refused at once: unknown pool or
  * file (ERR_NOT_FOUND with param "file_ids"), limits (ERR_LIMIT), capacity
  * (ERR_CAPACITY), a memory tier this host cannot give.
+ *
+ * Where the name is a handle that stands for a container, that one is the
+ * answer, whatever else the spec says.
  */
 int core_container_create(struct core *core, const struct principal *who,
 			  const struct container_spec *spec, container_fn done,
@@ -356,6 +367,16 @@ int core_container_create(struct core *core, const struct principal *who,
 int core_container_get(struct core *core, const struct principal *who,
 		       const char *id, bool touch, struct container_view *ret,
 		       struct error *err);
+
+/**
+ * core_container_named() - The container that a handle stands for
+ *
+ * Return: 0; ERR_NOT_FOUND if there is none now
+ */
+int core_container_named(struct core *core, const struct principal *who,
+			 enum core_dialect dialect, const char *pool,
+			 const char *name, bool touch,
+			 struct container_view *ret, struct error *err);
 
 /** core_container_list() - @name: exact match, or NULL for all */
 int core_container_list(struct core *core, const struct principal *who,

@@ -49,6 +49,7 @@ struct core {
 	struct map tenants;
 	struct map vms;
 	struct map containers;
+	struct map handles; /* containers by what handle.h says */
 	struct map execs;
 	struct pools pools;
 	struct admission admission;

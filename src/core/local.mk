@@ -32,6 +32,9 @@ libcore_a_SOURCES = \
 	%reldir%/guest_link.c %reldir%/guest_link.h \
 	%reldir%/guest_xfer.c %reldir%/guest_xfer.h \
 	%reldir%/guest_xfer_get.c %reldir%/guest_xfer_impl.h \
+	%reldir%/handle.c \
+	%reldir%/handle.h \
+	%reldir%/handle.c %reldir%/handle.h \
 	%reldir%/harvest.c \
 	%reldir%/load.c %reldir%/load.h \
 	%reldir%/map.c %reldir%/map.h \

@@ -13,6 +13,7 @@ unit_tests += \
 	%reldir%/test_core_capacity \
 	%reldir%/test_core_exec \
 	%reldir%/test_core_files \
+	%reldir%/test_core_handle \
 	%reldir%/test_core_hostile \
 	%reldir%/test_core_restart \
 	%reldir%/test_core_session \
@@ -26,6 +27,9 @@ tests_unit_test_core_exec_LDADD = $(core_test_libs)
 
 tests_unit_test_core_files_SOURCES = %reldir%/test_core_files.c $(core_fixture)
 tests_unit_test_core_files_LDADD = $(core_test_libs)
+
+tests_unit_test_core_handle_SOURCES = %reldir%/test_core_handle.c $(core_fixture)
+tests_unit_test_core_handle_LDADD = $(core_test_libs)
 
 tests_unit_test_core_hostile_SOURCES = %reldir%/test_core_hostile.c $(core_fixture)
 tests_unit_test_core_hostile_LDADD = $(core_test_libs)
