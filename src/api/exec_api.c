@@ -151,13 +151,19 @@ static void on_stream(void *userdata, const struct exec_view *exec,
 			       &failure);
 }
 
+static int answer_outcome(struct request *req, const struct exec_view *exec,
+			  struct error *err)
+{
+	return reply_exec(req, MHD_HTTP_OK, exec, req->output, err);
+}
+
 static void on_accepted(void *userdata, const struct exec_view *exec,
 			const struct error *err)
 {
 	struct request *req = userdata;
 
 	if (begin_answer(req, err))
-		exec_stream_wait(req, exec->container, exec->id, req->output);
+		exec_stream_wait(req, exec->container, exec->id, answer_outcome);
 }
 
 int exec_api_create(struct request *req, struct error *err)

@@ -26,6 +26,7 @@ enum {
 struct exec_stream {
 	struct request *req;
 	struct exec_watch *watch;
+	exec_outcome_fn outcome;
 	enum view_output output;
 	struct buf text;		/* waits to be sent */
 	bool ended;			/* the last event is in @text */
@@ -59,16 +60,6 @@ static int stream_new(struct request *req, enum view_output output,
 
 /* ----------------------------------------------------------------- the outcome */
 
-static void answer_outcome(struct exec_stream *stream,
-			   const struct exec_view *view)
-{
-	struct request *req = stream->req;
-	struct error err = ERROR_INIT;
-
-	view_json_exec(reply_writer(req), NULL, view, stream->output);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &err), &err);
-}
-
 static void on_progress(void *userdata)
 {
 	struct exec_stream *stream = userdata;
@@ -82,7 +73,8 @@ static void on_progress(void *userdata)
 	if (r == 0)
 		return;
 	if (r > 0) {
-		answer_outcome(stream, event.view);
+		r = stream->outcome(stream->req, event.view, &err);
+		request_finish(stream->req, r, &err);
 		return;
 	}
 	error_set(&err, ERR_INTERNAL, "An execution's events have no end");
@@ -90,16 +82,18 @@ static void on_progress(void *userdata)
 }
 
 void exec_stream_wait(struct request *req, const char *container,
-		      const char *id, enum view_output output)
+		      const char *id, exec_outcome_fn outcome)
 {
 	struct error err = ERROR_INIT;
 	int r;
 
-	r = stream_new(req, output, &err);
-	if (r == 0)
+	r = stream_new(req, VIEW_OUTPUT_NONE, &err);
+	if (r == 0) {
+		req->stream->outcome = outcome;
 		r = exec_watch_new(req->core, &req->who, container, id, 0,
 				   on_progress, req->stream,
 				   &req->stream->watch, &err);
+	}
 	if (r < 0)
 		request_failed(req, &err);
 	else

@@ -19,14 +19,19 @@
 struct exec_stream;
 struct request;
 
+/** exec_outcome_fn - Answers @req with reply_…(); as a handler, 0 or an error */
+typedef int (*exec_outcome_fn)(struct request *req,
+			       const struct exec_view *exec, struct error *err);
+
 /**
- * exec_stream_wait() - Answer with the execution object once it has ended
+ * exec_stream_wait() - Answer once an execution has ended
  * @req:	Suspended, as by ROUTE_PENDING; core owes it nothing any more
+ * @outcome:	Makes the answer of it
  *
  * Whatever happens, the request gets its answer.
  */
 void exec_stream_wait(struct request *req, const char *container,
-		      const char *id, enum view_output output);
+		      const char *id, exec_outcome_fn outcome);
 
 /**
  * exec_stream_reply() - Answer with the events behind @after

@@ -77,6 +77,8 @@ static void request_free(struct request *req)
 {
 	if (req->response)
 		MHD_destroy_response(req->response);
+	if (req->work_free)
+		req->work_free(req->work);
 	json_free(req->json);
 	uri_done(&req->uri);
 	buf_done(&req->out);
@@ -225,6 +227,13 @@ static bool is_options(const struct request *req)
 	       (req->uri.asterisk || req->allow[0]);
 }
 
+static enum core_dialect dialect_of(const struct route_match *match)
+{
+	if (match->route->family == FAMILY_SESSIONS)
+		return DIALECT_SESSIONS;
+	return match->foundry ? DIALECT_FOUNDRY : DIALECT_OPENAI;
+}
+
 static int admit(struct request *req, const char *method, struct error *err)
 {
 	int r;
@@ -237,7 +246,7 @@ static int admit(struct request *req, const char *method, struct error *err)
 	}
 	if (r < 0)
 		return r;
-	req->dialect = req->match.foundry ? DIALECT_FOUNDRY : DIALECT_OPENAI;
+	req->dialect = dialect_of(&req->match);
 	if (req->match.route->container)
 		(void)snprintf(req->container, sizeof(req->container), "%s",
 			       req->match.param[0]);

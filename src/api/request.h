@@ -88,6 +88,8 @@ enum request_state {
  * @out:	Where JSON answers are written
  * @writer:	Into @out
  * @stream:	Follows an execution for it; owned
+ * @work:	What a handler keeps from one call of core to the next
+ * @work_free:	Frees it with the request; may be NULL
  * @output:	How the client wants an execution's output
  * @has_run:	Code has run, or will, for this request: clients that repeat a
  *		call by themselves are told not to repeat this one
@@ -107,6 +109,8 @@ struct request {
 	struct buf out;
 	struct json_writer writer;
 	struct exec_stream *stream;
+	void *work;
+	void (*work_free)(void *work);
 	enum view_output output;
 	bool has_run;
 

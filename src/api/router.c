@@ -5,35 +5,61 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FAMILY(name) (1u << FAMILY_##name)
+
+/* Which "{}" of a prefix names the pool. */
+enum { NO_POOL = -1 };
+
 /*
  * The ways into a family, longest first: what is not found below one is not
- * looked for below another. "{}" is a project's name.
+ * looked for below another. "{}" is a project's name, or a part of an Azure
+ * resource id, the last of which is the pool.
  */
 static const struct prefix {
 	const char *segments;
-	int family;		/* enum route_family, or -1: nothing there */
+	unsigned families;	/* bits FAMILY(); 0: nothing there */
 	enum api_envelope envelope;
+	int pool;
 	bool foundry;
 	bool local;		/* on Unix sockets only */
 } prefixes[] = {
-	{ "v1", FAMILY_OPENAI, ENVELOPE_OPENAI, false, false },
-	{ "openai/v1", FAMILY_OPENAI, ENVELOPE_OPENAI, false, false },
-	{ "openai", FAMILY_OPENAI, ENVELOPE_OPENAI, false, false },
-	{ "api/projects/{}/openai/v1", FAMILY_OPENAI, ENVELOPE_OPENAI, true,
+	{ "v1", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, false, false },
+	{ "openai/v1", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, false,
 	  false },
-	{ "api/projects/{}", -1, ENVELOPE_AZURE, true, false },
-	{ "pools", -1, ENVELOPE_AZURE, false, false },
-	{ "subscriptions", -1, ENVELOPE_AZURE, false, false },
-	{ "admin/v1", FAMILY_ADMIN, ENVELOPE_OPENAI, false, true },
-	{ "", FAMILY_ROOT, ENVELOPE_OPENAI, false, false },
+	{ "openai", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, false, false },
+	{ "api/projects/{}/openai/v1", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL,
+	  true, false },
+	{ "api/projects/{}", FAMILY(PROJECT), ENVELOPE_AZURE, NO_POOL, true,
+	  false },
+	{ "subscriptions/{}/resourceGroups/{}/sessionPools/{}",
+	  FAMILY(SESSIONS), ENVELOPE_AZURE, 2, false, false },
+	{ "subscriptions", 0, ENVELOPE_AZURE, NO_POOL, false, false },
+	{ "pools/{}", FAMILY(SESSIONS), ENVELOPE_AZURE, 0, false, false },
+	{ "pools", 0, ENVELOPE_AZURE, NO_POOL, false, false },
+	{ "admin/v1", FAMILY(ADMIN), ENVELOPE_OPENAI, NO_POOL, false, true },
+	{ "", FAMILY(ROOT) | FAMILY(SESSIONS), ENVELOPE_OPENAI, NO_POOL, false,
+	  false },
 };
+
+/* Whether a segment is what "{}", with or without a verb, stands for. */
+static bool match_param(const char *pattern, size_t length,
+			const char *segment)
+{
+	const char *verb = pattern + strlen("{}");
+	size_t verb_size = length - strlen("{}");
+	size_t size = strlen(segment);
+
+	return size > verb_size &&
+	       memcmp(segment + size - verb_size, verb, verb_size) == 0;
+}
 
 /*
  * Compares segments with a pattern, from the first on. Returns how many the
- * pattern has, or -1 if one differs or is missing. "{}" goes to @param.
+ * pattern has, or -1 if one differs or is missing. The indices of segments that
+ * are parameters go to @param.
  */
-static int match_pattern(const char *pattern, const char *const *segment,
-			 size_t segments, const char **param)
+static int match_pattern(const char *pattern, char *const *segment,
+			 size_t segments, size_t param[ROUTE_PARAMS_MAX])
 {
 	size_t i = 0, params = 0;
 
@@ -42,13 +68,11 @@ static int match_pattern(const char *pattern, const char *const *segment,
 
 		if (i == segments)
 			return -1;
-		if (length == 2 && memcmp(pattern, "{}", 2) == 0) {
-			if (!segment[i][0])
+		if (length >= 2 && memcmp(pattern, "{}", 2) == 0) {
+			if (!match_param(pattern, length, segment[i]))
 				return -1;
-			if (param) {
-				assert(params < ROUTE_PARAMS_MAX);
-				param[params++] = segment[i];
-			}
+			assert(params < ROUTE_PARAMS_MAX);
+			param[params++] = i;
 		} else if (strlen(segment[i]) != length ||
 			   memcmp(segment[i], pattern, length) != 0) {
 			return -1;
@@ -62,18 +86,23 @@ static int match_pattern(const char *pattern, const char *const *segment,
 }
 
 static const struct prefix *find_prefix(const struct uri *uri, bool local,
-					size_t *ret_used)
+					size_t *ret_used, const char **ret_pool)
 {
+	size_t param[ROUTE_PARAMS_MAX];
 	size_t i;
 
 	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-		int used = match_pattern(prefixes[i].segments, uri->segment,
-					 uri->segments, NULL);
+		const struct prefix *prefix = &prefixes[i];
+		int used = match_pattern(prefix->segments, uri->segment,
+					 uri->segments, param);
 
-		if (used < 0 || (prefixes[i].local && !local))
+		if (used < 0 || (prefix->local && !local))
 			continue;
 		*ret_used = (size_t)used;
-		return &prefixes[i];
+		*ret_pool = prefix->pool == NO_POOL
+				    ? CORE_POOL_DEFAULT
+				    : uri->segment[param[prefix->pool]];
+		return prefix;
 	}
 	return NULL;	/* not reached: the last one matches everything */
 }
@@ -87,20 +116,38 @@ static void allow_add(char *allow, const char *method)
 		       strcmp(method, "GET") == 0 ? ", HEAD" : "");
 }
 
+/* Takes the parameters of a route out of the path, without their verbs. */
+static void take_params(const struct route *route, struct uri *uri,
+			size_t used, const size_t param[ROUTE_PARAMS_MAX],
+			struct route_match *match)
+{
+	const char *at = route->pattern;
+	size_t i = 0;
+
+	while ((at = strstr(at, "{}"))) {
+		char *text = uri->segment[used + param[i]];
+
+		at += strlen("{}");
+		text[strlen(text) - strcspn(at, "/")] = '\0';
+		match->param[i++] = text;
+	}
+}
+
 /* All rows of the path are visited, for the list of its methods. */
-static void find_route(const struct prefix *prefix,
-		       const char *const *segment, size_t segments,
-		       const char *method, struct route_match *match,
-		       char *allow)
+static void find_route(const struct prefix *prefix, struct uri *uri,
+		       size_t used, const char *method,
+		       struct route_match *match, char *allow)
 {
 	const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+	char *const *segment = uri->segment + used;
+	size_t segments = uri->segments - used;
+	size_t param[ROUTE_PARAMS_MAX], found[ROUTE_PARAMS_MAX] = { 0 };
 	size_t i;
 
 	for (i = 0; i < routes_count; i++) {
-		const char *param[ROUTE_PARAMS_MAX] = { NULL };
 		const struct route *route = &routes[i];
 
-		if ((int)route->family != prefix->family ||
+		if (!(prefix->families & (1u << route->family)) ||
 		    match_pattern(route->pattern, segment, segments, param) !=
 			    (int)segments)
 			continue;
@@ -108,13 +155,15 @@ static void find_route(const struct prefix *prefix,
 		if (strcmp(route->method, wanted) != 0)
 			continue;
 		match->route = route;
-		memcpy(match->param, param, sizeof(param));
+		memcpy(found, param, sizeof(found));
 	}
+	if (match->route)
+		take_params(match->route, uri, used, found, match);
 	if (*allow)
 		allow_add(allow, "OPTIONS");
 }
 
-int router_find(const struct uri *uri, const char *method, bool local,
+int router_find(struct uri *uri, const char *method, bool local,
 		struct route_match *ret, char *ret_allow, struct error *err)
 {
 	const struct prefix *prefix;
@@ -122,13 +171,16 @@ int router_find(const struct uri *uri, const char *method, bool local,
 
 	*ret = (struct route_match){ .envelope = ENVELOPE_OPENAI };
 	ret_allow[0] = '\0';
-	prefix = find_prefix(uri, local, &used);
+	prefix = find_prefix(uri, local, &used, &ret->pool);
 	ret->envelope = prefix->envelope;
 	ret->foundry = prefix->foundry;
-	find_route(prefix, uri->segment + used, uri->segments - used, method,
-		   ret, ret_allow);
-	if (ret->route)
+	find_route(prefix, uri, used, method, ret, ret_allow);
+	if (ret->route) {
+		/* Below the root, too. */
+		if (ret->route->family == FAMILY_SESSIONS)
+			ret->envelope = ENVELOPE_AZURE;
 		return 0;
+	}
 	if (*ret_allow)
 		return error_set(err, ERR_METHOD,
 				 "This path takes only %s", ret_allow);

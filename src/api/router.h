@@ -17,7 +17,7 @@
 struct request;
 
 enum {
-	ROUTE_PARAMS_MAX = 2,
+	ROUTE_PARAMS_MAX = 3,
 	ROUTE_ALLOW_MAX = 64,
 };
 
@@ -32,6 +32,8 @@ enum route_family {
 	FAMILY_OPENAI,		/* /v1 and its aliases */
 	FAMILY_ADMIN,		/* /admin/v1, on the Unix socket */
 	FAMILY_ROOT,		/* / */
+	FAMILY_SESSIONS,	/* a pool of dynamic sessions; the root is one */
+	FAMILY_PROJECT,		/* a Foundry project, but for its /openai */
 
 	FAMILY_COUNT,
 };
@@ -46,7 +48,8 @@ enum body_kind {
 
 /**
  * struct route - One row of the table
- * @pattern:	Segments behind the family's prefix; "{}" is any one of them
+ * @pattern:	Segments behind the family's prefix; "{}" is any one of them, and
+ *		"{}:verb" one that ends so
  * @scope:	What the key must be good for; 0: no key is asked for
  * @view:	On the Unix socket, those who may only look may come here
  * @container:	The first "{}" is a container, whose deadlines go into the
@@ -75,18 +78,21 @@ extern const size_t routes_count;
  * struct route_match - Where a request goes
  * @route:	NULL as long as none was found
  * @envelope:	Of errors; known even if there is no route
- * @param:	What the "{}" stand for, borrowed from the uri
+ * @param:	What the "{}" stand for, without a verb, borrowed from the uri
  * @foundry:	The path goes through a project
+ * @pool:	The pool of a FAMILY_SESSIONS, borrowed from the uri
  */
 struct route_match {
 	const struct route *route;
 	enum api_envelope envelope;
 	const char *param[ROUTE_PARAMS_MAX];
 	bool foundry;
+	const char *pool;
 };
 
 /**
  * router_find() - Look a path and method up
+ * @uri:	Verbs are cut off the segments that are parameters
  * @local:	The connection came by a Unix socket
  * @ret:	Filled in as far as possible on failure, too
  * @ret_allow:	ROUTE_ALLOW_MAX bytes: the methods of this path, "" if there is
@@ -95,7 +101,7 @@ struct route_match {
  * HEAD goes where GET goes.
  * Return: 0; ERR_NOT_FOUND; ERR_METHOD
  */
-int router_find(const struct uri *uri, const char *method, bool local,
+int router_find(struct uri *uri, const char *method, bool local,
 		struct route_match *ret, char *ret_allow, struct error *err);
 
 #endif

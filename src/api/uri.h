@@ -31,7 +31,7 @@ enum {
  */
 struct uri {
 	char *text;
-	const char *segment[URI_SEGMENTS_MAX];
+	char *segment[URI_SEGMENTS_MAX];
 	size_t segments;
 	struct {
 		const char *name;
