@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/name.h"
+
+/* Bytes that are encoded at a time: whole groups of three. */
+#define BASE64_PIECE 768
 
 /* Flags of a level. */
 enum {
@@ -148,28 +152,16 @@ void json_write_bytes(struct json_writer *w, const char *key, const void *data,
 void json_write_base64(struct json_writer *w, const char *key, const void *data,
 		       size_t size)
 {
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "abcdefghijklmnopqrstuvwxyz0123456789+/";
 	const uint8_t *at = data;
-	uint32_t bits;
-	char four[4];
+	char text[BASE64_SIZE(BASE64_PIECE) + 1];
 	size_t n;
 
 	begin_value(w, key);
 	put(w, "\"", 1);
 	for (; size > 0; at += n, size -= n) {
-		n = size < 3 ? size : 3;
-		bits = (uint32_t)at[0] << 16 |
-		       (n > 1 ? (uint32_t)at[1] << 8 : 0) | (n > 2 ? at[2] : 0);
-		four[0] = letters[bits >> 18];
-		four[1] = letters[bits >> 12 & 63];
-		four[2] = '=';
-		four[3] = '=';
-		if (n > 1)
-			four[2] = letters[bits >> 6 & 63];
-		if (n > 2)
-			four[3] = letters[bits & 63];
-		put(w, four, sizeof(four));
+		n = size < BASE64_PIECE ? size : BASE64_PIECE;
+		base64_encode(at, n, text);
+		put_str(w, text);
 	}
 	put(w, "\"", 1);
 }

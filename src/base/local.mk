@@ -4,6 +4,7 @@ noinst_LIBRARIES += libbase.a
 libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(JSON_CFLAGS) \
 	$(INIH_CFLAGS)
 libbase_a_SOURCES = \
+	%reldir%/base64.c %reldir%/base64.h \
 	%reldir%/buf.c %reldir%/buf.h \
 	%reldir%/cleanup.c %reldir%/cleanup.h \
 	%reldir%/clock.c %reldir%/clock.h \

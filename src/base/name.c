@@ -1,6 +1,9 @@
+#include <errno.h>
 #include <string.h>
+#include <uninorm.h>
 #include <unistr.h>
 
+#include "base/cleanup.h"
 #include "base/name.h"
 
 bool utf8_is_valid(const void *data, size_t size)
@@ -56,6 +59,22 @@ int utf8_add_fixed(struct buf *b, const void *data, size_t size)
 		at = bad + 1;
 	}
 	return 0;
+}
+
+int name_add_normal(struct buf *b, const void *data, size_t size)
+{
+	_cleanup_free_ uint8_t *normal = NULL;
+	size_t length = 0;
+
+	/* It would replace what is not, and read nothing of nothing. */
+	if (!utf8_is_valid(data, size))
+		return -EILSEQ;
+	if (size == 0)
+		return 0;
+	normal = u8_normalize(UNINORM_NFC, data, size, NULL, &length);
+	if (!normal)
+		return -errno;
+	return buf_add(b, normal, length);
 }
 
 static int refuse(struct error *err, const char *what, const char *why)

@@ -58,6 +58,19 @@ size_t utf8_cut(const void *data, size_t size, size_t max);
 int utf8_add_fixed(struct buf *b, const void *data, size_t size);
 
 /**
+ * name_add_normal() - Append text in Unicode's normal form C
+ * @b:		Buffer that becomes longer
+ * @data:	UTF-8
+ * @size:	How many bytes
+ *
+ * Two names that look the same are then the same bytes, whichever way their
+ * accents were written.
+ *
+ * Return: as buf_add(); -EILSEQ if it is not UTF-8
+ */
+int name_add_normal(struct buf *b, const void *data, size_t size);
+
+/**
  * name_check_file() - Whether bytes may name a file
  * @name:	Bytes
  * @size:	How many

@@ -86,6 +86,8 @@ static const struct row_field cfile_fields[] = {
 	F(container_id, FIELD_TEXT, FIXED),
 	F(tenant, FIELD_TEXT, FIXED),
 	F(path, FIELD_TEXT, FIXED),
+	F(path_b64, FIELD_TEXT, FIXED),
+	F(path_nfc, FIELD_TEXT, FIXED),
 	F(source, FIELD_TEXT),
 	F(media_type, FIELD_TEXT),
 	F(exec_id, FIELD_TEXT, FIXED),

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "store/hash.h"
@@ -29,7 +30,10 @@ enum {
 	STORE_TENANT_SIZE = 64 + 1,
 	STORE_NAME_SIZE = 256 + 1,     /* what people call a thing */
 	STORE_FILENAME_SIZE = 255 + 1, /* one path component */
-	STORE_PATH_SIZE = 4096 + 1,    /* a path in a container */
+	/* A path in a container: "/mnt/data/" and 1024 bytes, each of which may
+	 * have become a character of three. */
+	STORE_PATH_SIZE = 10 + 3 * 1024 + 1,
+	STORE_PATH_B64_SIZE = BASE64_SIZE(1024) + 1,
 	STORE_WORD_SIZE = 32,          /* states, reasons, purposes */
 	STORE_IMAGE_SIZE = 192,        /* "name@sha256:…" */
 	STORE_NONCE_SIZE = 32,
@@ -106,7 +110,9 @@ struct store_container {
 
 /**
  * struct store_cfile - One version of a file in a container (cfile_…)
- * @path:	Absolute, as it is in the guest
+ * @path:	Absolute, as it is in the guest; with U+FFFD for what is not UTF-8
+ * @path_b64:	Then its bytes below /mnt/data, as base64; "" if @path is exact
+ * @path_nfc:	@path in Unicode's normal form C; set by the store
  * @source:	"user" or "assistant"
  * @superseded:	A newer id has the same path; set by the store
  */
@@ -115,6 +121,8 @@ struct store_cfile {
 	char container_id[STORE_ID_SIZE]; /* fixed */
 	char tenant[STORE_TENANT_SIZE];   /* fixed; the container's */
 	char path[STORE_PATH_SIZE];       /* fixed */
+	char path_b64[STORE_PATH_B64_SIZE]; /* fixed */
+	char path_nfc[STORE_PATH_SIZE];     /* fixed */
 	char source[STORE_WORD_SIZE];
 	char media_type[MEDIA_TYPE_SIZE];
 	char exec_id[STORE_ID_SIZE]; /* fixed; who made it, or "" */

@@ -264,8 +264,23 @@ static const char version_1[] =
 	") STRICT, WITHOUT ROWID;"
 	"CREATE INDEX idempotency_by_age ON idempotency (created_usec);";
 
+/*
+ * Names that are not UTF-8, and names that only look the same. Rows from before
+ * have neither: their names were refused, and one is normal or found exactly.
+ */
+static const char version_2[] =
+	"ALTER TABLE cfiles ADD COLUMN path_b64 TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE cfiles ADD COLUMN path_nfc TEXT NOT NULL DEFAULT '';"
+	"UPDATE cfiles SET path_nfc = path;"
+	"DROP INDEX cfiles_by_path;"
+	"CREATE UNIQUE INDEX cfiles_by_path"
+	"	ON cfiles (container_id, path, path_b64) WHERE superseded = 0;"
+	"CREATE INDEX cfiles_by_normal_path"
+	"	ON cfiles (container_id, path_nfc) WHERE superseded = 0;";
+
 const char *const schema_steps[] = {
 	version_1,
+	version_2,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);
 

@@ -231,9 +231,18 @@ int store_cfile_get(struct store *store, const char *tenant,
 		    const char *container_id, const char *id,
 		    struct store_cfile *ret);
 
-/** store_cfile_find() - The newest version of a path */
-int store_cfile_find(struct store *store, const char *container_id,
-		     const char *path, struct store_cfile *ret);
+
+/**
+ * store_cfile_find() - The newest version of the file that a path names
+ * @path:	Absolute
+ *
+ * The file of exactly that name or, if there is none, the only one whose name
+ * is the same in Unicode's normal form C. A name that is not UTF-8 is found by
+ * what stands for it, if that is unique.
+ */
+int store_cfile_find(struct store *store, const char *tenant,
+		     const char *container_id, const char *path,
+		     struct store_cfile *ret);
 int store_execution_get(struct store *store, const char *tenant,
 			const char *container_id, const char *id,
 			struct store_execution *ret);

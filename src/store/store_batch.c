@@ -191,7 +191,16 @@ int store_batch_put_vm(struct store_batch *batch, const struct store_vm *row)
 int store_batch_put_cfile(struct store_batch *batch,
 			  const struct store_cfile *row)
 {
-	return batch_put(batch, ROW_CFILE, row, NULL);
+	_cleanup_(buf_done) struct buf normal = BUF_INIT(STORE_PATH_SIZE - 1);
+	struct store_cfile copy = *row;
+	int r;
+
+	r = name_add_normal(&normal, row->path,
+			    strnlen(row->path, sizeof(row->path)));
+	if (r < 0)
+		return batch_fail(batch, r);
+	strcpy(copy.path_nfc, buf_str(&normal));
+	return batch_put(batch, ROW_CFILE, &copy, NULL);
 }
 
 int store_batch_put_execution(struct store_batch *batch,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/name.h"
 #include "store/db.h"
 #include "store/impl.h"
 
@@ -21,8 +22,16 @@ static const struct {
 	[READ_ANY_CONTAINER] = { ROW_CONTAINER, "id = ?1" },
 	[READ_CFILE] = { ROW_CFILE,
 			 "id = ?1 AND tenant = ?2 AND container_id = ?3" },
-	[READ_CFILE_BY_PATH] = { ROW_CFILE, "container_id = ?1 AND path = ?2"
-					    " AND superseded = 0" },
+	[READ_CFILE_BY_PATH] = { ROW_CFILE,
+				 "path = ?1 AND tenant = ?2 AND container_id = ?3"
+				 " AND path_b64 = '' AND superseded = 0" },
+	/* The only one, or none. */
+	[READ_CFILE_BY_NORMAL_PATH] =
+		{ ROW_CFILE, "path_nfc = ?1 AND tenant = ?2 AND container_id = ?3"
+			     " AND superseded = 0 AND NOT EXISTS"
+			     " (SELECT 1 FROM cfiles o WHERE o.path_nfc = ?1"
+			     " AND o.container_id = ?3 AND o.superseded = 0"
+			     " AND o.id <> cfiles.id)" },
 	[READ_EXECUTION] = { ROW_EXECUTION,
 			     "id = ?1 AND tenant = ?2 AND container_id = ?3" },
 	[READ_ANSWER] = { ROW_IDEMPOTENCY, "tenant = ?1 AND key = ?2" },
@@ -141,11 +150,25 @@ int store_cfile_get(struct store *store, const char *tenant,
 	return read_by_text(store, READ_CFILE, id, tenant, container_id, ret);
 }
 
-int store_cfile_find(struct store *store, const char *container_id,
-		     const char *path, struct store_cfile *ret)
+int store_cfile_find(struct store *store, const char *tenant,
+		     const char *container_id, const char *path,
+		     struct store_cfile *ret)
 {
-	return read_by_text(store, READ_CFILE_BY_PATH, container_id, path, NULL,
-			    ret);
+	_cleanup_(buf_done) struct buf normal = BUF_INIT(STORE_PATH_SIZE - 1);
+	int r;
+
+	r = read_by_text(store, READ_CFILE_BY_PATH, path, tenant, container_id,
+			 ret);
+	if (r != -ENOENT)
+		return r;
+	r = name_add_normal(&normal, path, strlen(path));
+	/* No file is called what is no name. */
+	if (r == -EILSEQ || r == -EMSGSIZE)
+		return -ENOENT;
+	if (r < 0)
+		return r;
+	return read_by_text(store, READ_CFILE_BY_NORMAL_PATH, buf_str(&normal),
+			    tenant, container_id, ret);
 }
 
 int store_execution_get(struct store *store, const char *tenant,

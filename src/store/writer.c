@@ -38,8 +38,9 @@ static const char *const statements[] = {
 		       " ON CONFLICT DO NOTHING",
 	[WRITE_SUPERSEDE] = "UPDATE cfiles SET superseded = 1"
 			    " WHERE container_id = ?1 AND path = ?2"
+			    " AND path_b64 = ?3"
 			    " AND superseded = 0 AND NOT EXISTS"
-			    " (SELECT 1 FROM cfiles WHERE id = ?3)",
+			    " (SELECT 1 FROM cfiles WHERE id = ?4)",
 	[WRITE_RECORD] = "INSERT INTO records (id, json, out, err)"
 			 " SELECT ?1, ?2, ?3, ?4 WHERE EXISTS"
 			 " (SELECT 1 FROM executions WHERE id = ?1)"
@@ -230,7 +231,9 @@ static int supersede(struct writer *w, const struct store_cfile *row)
 	if (r >= 0)
 		r = db_bind_text(statement, 2, row->path);
 	if (r >= 0)
-		r = db_bind_text(statement, 3, row->id);
+		r = db_bind_text(statement, 3, row->path_b64);
+	if (r >= 0)
+		r = db_bind_text(statement, 4, row->id);
 	return r < 0 ? r : db_run(statement);
 }
 

@@ -1,5 +1,9 @@
 # Unit tests of base.
 
+unit_tests += %reldir%/test_base64
+tests_unit_test_base64_SOURCES = %reldir%/test_base64.c %reldir%/test.h
+tests_unit_test_base64_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
 unit_tests += %reldir%/test_buf
 tests_unit_test_buf_SOURCES = %reldir%/test_buf.c %reldir%/test.h
 tests_unit_test_buf_LDADD = $(base_libs) $(CMOCKA_LIBS)

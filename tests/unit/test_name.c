@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/cleanup.h"
 #include "base/name.h"
 
 static bool file_is_allowed(const char *name)
@@ -165,6 +166,29 @@ static void what_is_not_utf8_is_replaced(void **state)
 	fixed("\xff\xe2\x82\xac", 4, "\xef\xbf\xbd\xe2\x82\xac");
 }
 
+static void normal_form(const char *text, const char *expected)
+{
+	_cleanup_(buf_done) struct buf b = BUF_INIT(64);
+
+	assert_int_equal(name_add_normal(&b, text, strlen(text)), 0);
+	assert_string_equal(buf_str(&b), expected);
+}
+
+static void names_that_look_the_same_have_one_normal_form(void **state)
+{
+	_cleanup_(buf_done) struct buf b = BUF_INIT(3);
+
+	(void)state;
+	normal_form("", "");
+	normal_form("plain.txt", "plain.txt");
+	normal_form("e\xcc\x81", "\xc3\xa9");
+	normal_form("\xc3\xa9", "\xc3\xa9");
+	normal_form("\xe2\x84\xab", "\xc3\x85"); /* angstrom sign */
+	assert_int_equal(name_add_normal(&b, "a\xff", 2), -EILSEQ);
+	assert_int_equal(name_add_normal(&b, "abcd", 4), -EMSGSIZE);
+	assert_int_equal(b.length, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +201,7 @@ int main(void)
 		cmocka_unit_test(labels_are_plain),
 		cmocka_unit_test(text_is_cut_between_characters),
 		cmocka_unit_test(what_is_not_utf8_is_replaced),
+		cmocka_unit_test(names_that_look_the_same_have_one_normal_form),
 	};
 
 	return RUN_TESTS(tests);

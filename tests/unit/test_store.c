@@ -193,7 +193,9 @@ static void a_new_version_supersedes_the_old_one_which_stays(void **state)
 	assert_int_equal(fixture_commit(fx, batch), 0);
 
 	assert_int_equal(
-		store_cfile_find(fx->store, "cntr_1", "/mnt/data/a", &got), 0);
+		store_cfile_find(fx->store, "t1", "cntr_1", "/mnt/data/a",
+				 &got),
+		0);
 	assert_string_equal(got.id, "cfile_2");
 	assert_false(got.superseded);
 	assert_int_equal(
@@ -301,6 +303,88 @@ static void erasing_a_container_leaves_it_to_the_operator_only(void **state)
 }
 
 /* Its session goes on ending, which must not bring it back. */
+#define COMPOSED "/mnt/data/caf\xc3\xa9"
+#define DECOMPOSED "/mnt/data/cafe\xcc\x81"
+
+static void put_named(struct fixture *fx, const char *id, const char *path,
+		      const char *path_b64)
+{
+	struct store_batch *batch = store_batch_new(fx->store);
+	struct store_cfile row;
+	struct blob_info blob;
+
+	assert_int_equal(fixture_write_blob(fx, id, 1, NULL, &blob), 0);
+	row = cfile_row(id, "cntr_1", "t1", path, &blob);
+	COPY(row.path_b64, path_b64);
+	(void)store_batch_put_cfile(batch, &row);
+	assert_int_equal(fixture_commit(fx, batch), 0);
+}
+
+static const char *find_named(struct fixture *fx, const char *path)
+{
+	static struct store_cfile row;
+	int r = store_cfile_find(fx->store, "t1", "cntr_1", path, &row);
+
+	assert_true(r == 0 || r == -ENOENT);
+	return r == 0 ? row.id : NULL;
+}
+
+static void a_name_is_found_exactly_or_if_only_one_looks_like_it(void **state)
+{
+	struct fixture *fx = *state;
+	struct store_container container = container_row("cntr_1", "t1");
+	struct store_batch *batch = store_batch_new(fx->store);
+	struct store_cfile other;
+
+	(void)store_batch_put_container(batch, &container);
+	assert_int_equal(fixture_commit(fx, batch), 0);
+	put_named(fx, "cfile_d", DECOMPOSED, "");
+	assert_string_equal(find_named(fx, DECOMPOSED), "cfile_d");
+	assert_string_equal(find_named(fx, COMPOSED), "cfile_d");
+
+	/* Two that look the same: each is found by its own bytes only. */
+	put_named(fx, "cfile_c", COMPOSED, "");
+	assert_string_equal(find_named(fx, COMPOSED), "cfile_c");
+	assert_string_equal(find_named(fx, DECOMPOSED), "cfile_d");
+	put_named(fx, "cfile_1", "/mnt/data/\xe1\xba\x9b\xcc\xa3", "");
+	put_named(fx, "cfile_2", "/mnt/data/\xc5\xbf\xcc\xa3\xcc\x87", "");
+	assert_null(find_named(fx, "/mnt/data/\xc5\xbf\xcc\x87\xcc\xa3"));
+
+	assert_null(find_named(fx, "/mnt/data/caf"));
+	assert_null(find_named(fx, "/mnt/data/caf\xff"));
+	assert_null(find_named(fx, ""));
+	assert_int_equal(store_cfile_find(fx->store, "t2", "cntr_1", COMPOSED,
+					  &other),
+			 -ENOENT);
+}
+
+static void names_that_are_not_utf8_stay_apart(void **state)
+{
+	static const char path[] = "/mnt/data/\xef\xbf\xbd.csv";
+	struct fixture *fx = *state;
+	struct store_container container = container_row("cntr_1", "t1");
+	struct store_batch *batch = store_batch_new(fx->store);
+	struct store_cfile row;
+
+	(void)store_batch_put_container(batch, &container);
+	assert_int_equal(fixture_commit(fx, batch), 0);
+	put_named(fx, "cfile_1", path, "/y5jc3Y=");
+	assert_string_equal(find_named(fx, path), "cfile_1");
+	put_named(fx, "cfile_2", path, "/i5jc3Y=");
+	assert_null(find_named(fx, path));
+	put_named(fx, "cfile_3", path, "");
+	assert_string_equal(find_named(fx, path), "cfile_3");
+	/* A new version replaces the file of the same bytes, no other. */
+	put_named(fx, "cfile_4", path, "/i5jc3Y=");
+	assert_int_equal(
+		store_cfile_get(fx->store, "t1", "cntr_1", "cfile_1", &row), 0);
+	assert_false(row.superseded);
+	assert_string_equal(row.path_b64, "/y5jc3Y=");
+	assert_int_equal(
+		store_cfile_get(fx->store, "t1", "cntr_1", "cfile_2", &row), 0);
+	assert_true(row.superseded);
+}
+
 static void what_comes_too_late_for_an_erased_container_is_dropped(void **state)
 {
 	const struct store_sweep_spec nothing = { .now_usec = 0 };
@@ -405,6 +489,8 @@ int main(void)
 		TEST(a_new_version_supersedes_the_old_one_which_stays),
 		TEST(an_execution_gives_its_record_back),
 		TEST(erasing_a_container_leaves_it_to_the_operator_only),
+		TEST(a_name_is_found_exactly_or_if_only_one_looks_like_it),
+		TEST(names_that_are_not_utf8_stay_apart),
 		TEST(what_comes_too_late_for_an_erased_container_is_dropped),
 		TEST(a_key_is_found_by_its_hash),
 		TEST(an_idempotency_key_is_taken_for_a_day),
