@@ -67,17 +67,18 @@ static int receive(enum wire_phase phase, struct frame *ret)
 	return frame_may_say(WIRE_HOST, phase, ret->type) ? 0 : -EPROTO;
 }
 
-static void send_end(enum wire_file_status status, struct sha256_ctx *sha)
+/* @digest is not looked at if the status is a failure. */
+static void send_end(enum wire_file_status status, const uint8_t *digest)
 {
 	struct message_end m = { .status = status };
 
-	if (status == WIRE_FILE_OK)
-		sha256_digest(sha, sizeof(m.sha256), m.sha256);
+	if (status == WIRE_FILE_OK || status == WIRE_FILE_GROWN)
+		memcpy(m.sha256, digest, sizeof(m.sha256));
 	(void)send_all(message_encode_end(out, sizeof(out), 0, &m));
 }
 
 /* Return: fd of a regular file, or -errno */
-static int open_regular(struct bytes path, uint64_t *ret_size)
+static int open_regular(struct bytes path, struct changed_key *ret_key)
 {
 	char name[WIRE_PATH_MAX + 1];
 	struct stat st;
@@ -92,12 +93,35 @@ static int open_regular(struct bytes path, uint64_t *ret_size)
 		(void)close(fd);
 		return -EISDIR;
 	}
-	*ret_size = (uint64_t)st.st_size;
+	*ret_key = changed_key_from(&st);
 	return fd;
 }
 
-/* No more than the length that was told, however the file grows. */
-static void send_content(int fd, uint64_t left)
+/*
+ * From now on whoever writes to the file is seen in its key. The key changes
+ * with the tick of the clock: so this one has to pass. A store through mmap
+ * changes it once, when the page becomes dirty: so none is left dirty.
+ */
+static void watch_for_writers(int fd, const struct changed_key *key)
+{
+	changed_settle(key);
+	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE_AND_WAIT);
+}
+
+static int send_data(const uint8_t *data, size_t size)
+{
+	const struct message_data m = { .data = { data, size } };
+
+	return send_all(message_encode_data(out, sizeof(out), WIRE_DATA, 0,
+					    &m));
+}
+
+/*
+ * Read the first @left bytes, however the file grows, and hash them.
+ * Return: a status, or -errno if they could not be sent
+ */
+static int read_through(int fd, uint64_t left, bool send,
+			uint8_t ret_digest[static WIRE_SHA256_SIZE])
 {
 	struct sha256_ctx sha;
 
@@ -106,40 +130,77 @@ static void send_content(int fd, uint64_t left)
 		size_t want = left < sizeof(content) ? (size_t)left :
 						       sizeof(content);
 		ssize_t n = read(fd, content, want);
-		const struct message_data m = {
-			.data = { content, n > 0 ? (size_t)n : 0 },
-		};
+		int r = 0;
 
-		if (n <= 0) {
-			send_end(n < 0 ? WIRE_FILE_IO : WIRE_FILE_CHANGED,
-				 &sha);
-			return;
-		}
+		if (n <= 0)
+			return n < 0 ? WIRE_FILE_IO : WIRE_FILE_CHANGED;
 		sha256_update(&sha, (size_t)n, content);
-		if (send_all(message_encode_data(out, sizeof(out), WIRE_DATA,
-						 0, &m)) < 0)
-			return;
+		if (send)
+			r = send_data(content, (size_t)n);
+		if (r < 0)
+			return r;
 		left -= (uint64_t)n;
 	}
-	send_end(WIRE_FILE_OK, &sha);
+	sha256_digest(&sha, WIRE_SHA256_SIZE, ret_digest);
+	return WIRE_FILE_OK;
+}
+
+/*
+ * What of a file that was sent? If it changed meanwhile it is read once more.
+ * Bytes that are the same in both passes are those that the file began with
+ * between the two; others may be a mixture that it never held.
+ */
+static int judge_content(int fd, const struct changed_key *before,
+			 const uint8_t digest[static WIRE_SHA256_SIZE])
+{
+	uint8_t again[WIRE_SHA256_SIZE];
+	struct changed_key after;
+	int status;
+
+	if (changed_key_of(fd, &after) < 0)
+		return WIRE_FILE_IO;
+	if (memcmp(&after, before, sizeof(after)) == 0)
+		return WIRE_FILE_OK;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return WIRE_FILE_IO;
+	status = read_through(fd, before->size, false, again);
+	if (status != WIRE_FILE_OK)
+		return status;
+	return memcmp(again, digest, sizeof(again)) == 0 ? WIRE_FILE_GROWN :
+							   WIRE_FILE_CHANGED;
+}
+
+static void send_content(int fd, const struct changed_key *key)
+{
+	uint8_t digest[WIRE_SHA256_SIZE] = { 0 };
+	int status;
+
+	watch_for_writers(fd, key);
+	status = read_through(fd, key->size, true, digest);
+	if (status == WIRE_FILE_OK)
+		status = judge_content(fd, key, digest);
+	if (status >= 0)
+		send_end((enum wire_file_status)status, digest);
 }
 
 static void serve_get(void)
 {
 	struct message_file answer = { .status = WIRE_FILE_OK };
+	struct changed_key key = { 0 };
 	struct message_path m;
 	struct frame f;
 	int fd;
 
 	if (receive(WIRE_PHASE_GET, &f) < 0 || message_decode_path(&f, &m) < 0)
 		return;
-	fd = open_regular(m.path, &answer.size);
+	fd = open_regular(m.path, &key);
 	if (fd < 0)
 		answer.status = data_status(-fd);
+	answer.size = key.size;
 	if (send_all(message_encode_file(out, sizeof(out), 0, &answer)) < 0)
 		return;
 	if (fd >= 0)
-		send_content(fd, answer.size);
+		send_content(fd, &key);
 }
 
 static int write_all(int fd, struct bytes data)
@@ -159,12 +220,15 @@ static int write_all(int fd, struct bytes data)
  * Receive content into @fd. Return: a status, or -errno if the connection is
  * of no use any more
  */
-static int receive_content(int fd, uint64_t left, struct sha256_ctx *sha)
+static int receive_content(int fd, uint64_t left,
+			   uint8_t ret_digest[static WIRE_SHA256_SIZE])
 {
+	struct sha256_ctx sha;
 	struct message_data m;
 	struct frame f;
 	int r;
 
+	sha256_init(&sha);
 	while (left > 0) {
 		r = receive(WIRE_PHASE_RECEIVING, &f);
 		if (r >= 0)
@@ -173,12 +237,13 @@ static int receive_content(int fd, uint64_t left, struct sha256_ctx *sha)
 			return r;
 		if (m.data.size > left)
 			return WIRE_FILE_MISMATCH;
-		sha256_update(sha, m.data.size, m.data.data);
+		sha256_update(&sha, m.data.size, m.data.data);
 		r = write_all(fd, m.data);
 		if (r < 0)
 			return (int)data_status(-r);
 		left -= m.data.size;
 	}
+	sha256_digest(&sha, WIRE_SHA256_SIZE, ret_digest);
 	return WIRE_FILE_OK;
 }
 
@@ -202,15 +267,12 @@ static int put_in_place(int fd, const char *temporary,
 
 static enum wire_file_status finish_put(int fd, const char *temporary,
 					const struct message_put *m,
-					struct sha256_ctx sha, int note_fd)
+					const uint8_t *digest, int note_fd)
 {
-	uint8_t digest[WIRE_SHA256_SIZE];
 	struct changed_key key;
 	int r;
 
-	/* A copy of the context: its digest is sent again in END. */
-	sha256_digest(&sha, sizeof(digest), digest);
-	if (memcmp(digest, m->sha256, sizeof(digest)) != 0)
+	if (memcmp(digest, m->sha256, sizeof(m->sha256)) != 0)
 		return WIRE_FILE_MISMATCH;
 	r = put_in_place(fd, temporary, m);
 	if (r < 0)
@@ -227,8 +289,8 @@ static void serve_put(int note_fd)
 {
 	char temporary[32];
 	static char path[WIRE_PATH_MAX];
+	uint8_t digest[WIRE_SHA256_SIZE] = { 0 };
 	struct message_put m;
-	struct sha256_ctx sha;
 	struct frame f;
 	int fd, status;
 
@@ -247,14 +309,13 @@ static void serve_put(int note_fd)
 		send_end(data_status(errno), NULL);
 		return;
 	}
-	sha256_init(&sha);
-	status = receive_content(fd, m.size, &sha);
+	status = receive_content(fd, m.size, digest);
 	if (status == WIRE_FILE_OK)
-		status = (int)finish_put(fd, temporary, &m, sha, note_fd);
+		status = (int)finish_put(fd, temporary, &m, digest, note_fd);
 	/* Gone already if it was put in place. */
 	(void)unlinkat(data_incoming(), temporary, 0);
 	if (status >= 0)
-		send_end((enum wire_file_status)status, &sha);
+		send_end((enum wire_file_status)status, digest);
 }
 
 /*

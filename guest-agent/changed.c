@@ -141,7 +141,7 @@ static void list_add(enum wire_skip skip, uint64_t size, size_t path_size)
 	list->count++;
 }
 
-static struct changed_key key_from(const struct stat *st)
+struct changed_key changed_key_from(const struct stat *st)
 {
 	return (struct changed_key){
 		.inode = st->st_ino,
@@ -161,7 +161,7 @@ static enum wire_skip skip_for(mode_t mode)
 /* Everything but a directory. */
 static void look_at(const struct stat *st, size_t path_size)
 {
-	struct changed_key key = key_from(st);
+	struct changed_key key = changed_key_from(st);
 
 	if (table_has(known, &key)) {
 		(void)table_put(next, &key);
@@ -304,7 +304,7 @@ int changed_key_of(int fd, struct changed_key *ret)
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	*ret = key_from(&st);
+	*ret = changed_key_from(&st);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "wire/wire.h"
 
@@ -52,6 +53,8 @@ void changed_scan(struct changed_list *ret);
 
 /* A file that the host wrote is known, until it changes. */
 void changed_note(const struct changed_key *key);
+
+struct changed_key changed_key_from(const struct stat *st);
 
 /* Read a file's key. Return: 0 or -errno */
 int changed_key_of(int fd, struct changed_key *ret);

@@ -129,6 +129,8 @@ void view_json_cfile(struct json_writer *w, const char *key,
 	json_write_uint(w, "bytes", file->bytes);
 	json_write_string(w, "path", file->path);
 	json_write_string(w, "source", file->by_user ? "user" : "assistant");
+	if (file->changed_during_read)
+		json_write_bool(w, "changed_during_read", true);
 	json_write_close(w);
 }
 

@@ -39,6 +39,7 @@ static void fill_view(const struct store_cfile *row, struct cfile_view *ret)
 		.bytes = row->bytes,
 		.path = row->path,
 		.by_user = strcmp(row->source, "user") == 0,
+		.changed_during_read = row->changed_during_read,
 	};
 	strcpy(ret->id, row->id);
 	strcpy(ret->container, row->container_id);

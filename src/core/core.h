@@ -399,6 +399,7 @@ struct cfile_view {
 	uint64_t bytes;
 	const char *path; /* absolute, below /mnt/data/ */
 	bool by_user;     /* source: user, else assistant */
+	bool changed_during_read; /* the beginning of a file that grew */
 	uint8_t sha256[32];
 };
 

@@ -17,7 +17,8 @@
  *
  *	{"parts":"hex","results":[[{"mime","data" or "file"}…]…],
  *	 "error":{"name","value","traceback"} or null,
- *	 "artifacts":[{"id","path","bytes","created_at","sha256"}…],
+ *	 "artifacts":[{"id","path","bytes","created_at","sha256",
+ *		"changed_during_read"}…],
  *	 "skipped":[{"path","reason","bytes","limit_bytes"}…]}
  *
  * It is read by the strict reader, as something that another version wrote.
@@ -107,6 +108,8 @@ static void write_artifacts(const struct exec *e, struct json_writer *w)
 		json_write_uint(w, "bytes", v->bytes);
 		json_write_int(w, "created_at", v->created_at);
 		json_write_string(w, "sha256", hex);
+		if (v->changed_during_read)
+			json_write_bool(w, "changed_during_read", true);
 		json_write_close(w);
 	}
 	json_write_close(w);
@@ -212,6 +215,7 @@ struct read_artifact {
 	struct json_string sha256;
 	int64_t bytes;
 	int64_t created_at;
+	bool changed_during_read;
 };
 
 static const struct json_field artifact_fields[] = {
@@ -223,6 +227,8 @@ static const struct json_field artifact_fields[] = {
 			  .max = 2 * HASH_SIZE),
 	JSON_INT_FIELD("bytes", struct read_artifact, bytes),
 	JSON_INT_FIELD("created_at", struct read_artifact, created_at),
+	JSON_BOOL_FIELD("changed_during_read", struct read_artifact,
+			changed_during_read),
 };
 
 static int load_artifact(struct exec *e, const struct json_object *object)
@@ -245,6 +251,7 @@ static int load_artifact(struct exec *e, const struct json_object *object)
 	a->view.path = a->path;
 	a->view.bytes = (uint64_t)read.bytes;
 	a->view.created_at = read.created_at;
+	a->view.changed_during_read = read.changed_during_read;
 	strcpy(a->view.id, read.id.data);
 	strcpy(a->view.container, e->container_id);
 	e->artifact_count++;

@@ -10,6 +10,7 @@
  * for no faster than it takes. Length and SHA-256 are checked at both ends.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
@@ -53,6 +54,8 @@ enum xfer_result {
  * struct xfer_end - What a transfer came to
  * @r:		Negative errno of XFER_STORAGE and XFER_LOST
  * @file_status: Of XFER_FILE
+ * @grown:	Of a GET that is XFER_OK: the file changed while it was read, and
+ *		this is its beginning as of one moment
  * @bytes:	Length of the file, as far as known
  * @info:	Of a GET that is XFER_OK: the finished blob
  * @writer:	It, pinned until this is freed; the callback takes it over
@@ -62,6 +65,7 @@ struct xfer_end {
 	enum xfer_result result;
 	int r;
 	enum wire_file_status file_status;
+	bool grown;
 	uint64_t bytes;
 	const struct blob_info *info;
 	struct blob_writer *writer;

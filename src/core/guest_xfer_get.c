@@ -10,7 +10,11 @@
 
 static void xfer_get_over(struct guest_xfer *x, const struct blob_info *info)
 {
-	struct xfer_end end = { .result = XFER_OK, .info = info };
+	struct xfer_end end = {
+		.result = XFER_OK,
+		.grown = x->grown,
+		.info = info,
+	};
 	struct error err = ERROR_INIT;
 
 	if (memcmp(info->sha256, x->guest_sha256, HASH_SIZE) == 0) {
@@ -134,7 +138,8 @@ int guest_xfer_got_get_end(struct guest_xfer *x, const struct message_end *m,
 	if (m->status == WIRE_FILE_BUSY && x->writer)
 		return error_set(err, ERR_GUEST,
 				 "the guest was busy after a file had begun");
-	if (m->status != WIRE_FILE_OK) {
+	x->grown = m->status == WIRE_FILE_GROWN;
+	if (m->status != WIRE_FILE_OK && !x->grown) {
 		guest_xfer_refused(x, m->status);
 		return 0;
 	}

@@ -36,6 +36,7 @@ struct guest_xfer {
 	struct blob_writer *writer;
 	struct buf kept; /* what the writer did not take */
 	bool ended;      /* END has come */
+	bool grown;      /* as it said */
 	uint8_t guest_sha256[WIRE_SHA256_SIZE];
 	/* PUT */
 	int fd;

@@ -18,15 +18,20 @@
 #define PULL_RETRY_USEC (250 * USEC_PER_MSEC)
 #define PULL_RETRIES 80
 
+/* A file that did not hold still while it was read is read this often. */
+#define PULL_CHANGED_TRIES 4
+
 /**
  * struct pull_entry - A file that the guest told of
  * @skip:	Why it is not fetched; NULL: it is or was
+ * @changed:	How often it changed while it was read
  */
 struct pull_entry {
 	char path[sizeof(CORE_DATA_DIR) + WIRE_PATH_MAX];
 	uint64_t bytes;
 	const char *skip;
 	uint64_t limit_bytes;
+	unsigned changed;
 	bool fetched;
 	struct pulled file;
 };
@@ -167,8 +172,6 @@ int pull_add(struct pull *p, struct message_changed *changed)
 	return 0;
 }
 
-/* ------------------------------------------------------------------ fetch */
-
 static void pull_skip(struct pull *p, const char *why, uint64_t limit_bytes)
 {
 	struct pull_entry *entry = &p->entries[p->next++];
@@ -184,6 +187,7 @@ static int pull_keep(struct pull *p, const struct xfer_end *end)
 	struct store_cfile row = {
 		.bytes = end->info->bytes,
 		.created_usec = clock_wall(c->core->clock),
+		.changed_during_read = end->grown,
 	};
 	struct cfile_view *view = &entry->file.view;
 	int r;
@@ -210,6 +214,7 @@ static int pull_keep(struct pull *p, const struct xfer_end *end)
 	view->created_at = (int64_t)(row.created_usec / USEC_PER_SEC);
 	view->bytes = row.bytes;
 	view->path = entry->file.path;
+	view->changed_during_read = row.changed_during_read;
 	memcpy(view->sha256, row.sha256, sizeof(view->sha256));
 	entry->fetched = true;
 	p->fetched_bytes += row.bytes;
@@ -237,9 +242,78 @@ static void pull_guest_failed(struct pull *p, const struct xfer_end *end)
 		vm_fail(p->container->vm, reason, end->err);
 }
 
-static uint64_t pull_file_max(const struct pull *p)
+/* ------------------------------------------------------------------ limits */
+
+/**
+ * struct pull_limit - What the next entry is held to
+ * @word:	The reason of a file that is larger
+ * @bytes:	What a client is told as the limit
+ * @left:	What of that is still to be had
+ */
+struct pull_limit {
+	const char *word;
+	uint64_t bytes;
+	uint64_t left;
+};
+
+#define PULL_LIMIT_COUNT 3
+
+static void pull_limits(const struct pull *p,
+			struct pull_limit ret[static PULL_LIMIT_COUNT])
 {
-	return p->container->pool->max_artifact_bytes;
+	uint64_t max = p->container->pool->max_artifact_bytes;
+	uint64_t all = max > CORE_ARTIFACTS_MAX ? max : CORE_ARTIFACTS_MAX;
+
+	ret[0] = (struct pull_limit){ "too_large", max, max };
+	ret[1] = (struct pull_limit){ "too_much", all,
+				      usec_sub(all, p->fetched_bytes) };
+	ret[2] = (struct pull_limit){
+		"quota", p->room_bytes,
+		usec_sub(p->room_bytes, p->fetched_bytes)
+	};
+}
+
+/* What the next entry may have, whatever length it was told with. */
+static uint64_t pull_max(const struct pull *p)
+{
+	struct pull_limit limits[PULL_LIMIT_COUNT];
+	uint64_t max = UINT64_MAX;
+	size_t i;
+
+	pull_limits(p, limits);
+	for (i = 0; i < PULL_LIMIT_COUNT; i++)
+		if (limits[i].left < max)
+			max = limits[i].left;
+	return max;
+}
+
+/* Return: whether the next entry was skipped, because of its length */
+static bool pull_skip_large(struct pull *p)
+{
+	struct pull_limit limits[PULL_LIMIT_COUNT];
+	size_t i;
+
+	pull_limits(p, limits);
+	for (i = 0; i < PULL_LIMIT_COUNT; i++) {
+		if (p->entries[p->next].bytes <= limits[i].left)
+			continue;
+		pull_skip(p, limits[i].word, limits[i].bytes);
+		return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------- fetch */
+
+/* Return: whether to ask for the entry again, as long as it is now */
+static bool pull_again(struct pull *p, const struct xfer_end *end)
+{
+	struct pull_entry *entry = &p->entries[p->next];
+
+	if (end->result != XFER_FILE || end->file_status != WIRE_FILE_CHANGED)
+		return false;
+	entry->bytes = end->bytes;
+	return ++entry->changed < PULL_CHANGED_TRIES;
 }
 
 static void on_fetched(void *userdata, struct xfer_end *end)
@@ -258,12 +332,15 @@ static void on_fetched(void *userdata, struct xfer_end *end)
 			p->next++;
 		break;
 	case XFER_TOO_LARGE:
+		/* It grew since its length was told. */
 		p->entries[p->next].bytes = end->bytes;
-		pull_skip(p, "too_large", pull_file_max(p));
+		if (!pull_skip_large(p))
+			pull_skip(p, "failed", 0);
 		break;
 	case XFER_FILE:
 	case XFER_STORAGE:
-		pull_skip(p, pull_skip_word(end), 0);
+		if (!pull_again(p, end))
+			pull_skip(p, pull_skip_word(end), 0);
 		break;
 	case XFER_LOST:
 		if (++p->retries < PULL_RETRIES)
@@ -279,28 +356,6 @@ static void on_fetched(void *userdata, struct xfer_end *end)
 	pull_next(p);
 }
 
-/* Why the next entry is not even asked for; NULL: it is. */
-static const char *pull_refuses(const struct pull *p, uint64_t *ret_limit)
-{
-	const struct pull_entry *entry = &p->entries[p->next];
-	uint64_t max = pull_file_max(p);
-	uint64_t all = max > CORE_ARTIFACTS_MAX ? max : CORE_ARTIFACTS_MAX;
-
-	*ret_limit = 0;
-	if (entry->skip)
-		return entry->skip;
-	*ret_limit = max;
-	if (entry->bytes > max)
-		return "too_large";
-	*ret_limit = all;
-	if (entry->bytes > all - p->fetched_bytes)
-		return "too_much";
-	*ret_limit = p->room_bytes;
-	if (entry->bytes > usec_sub(p->room_bytes, p->fetched_bytes))
-		return "quota";
-	return NULL;
-}
-
 static int pull_fetch(struct pull *p)
 {
 	const char *path = p->entries[p->next].path + strlen(CORE_DATA_DIR);
@@ -310,21 +365,19 @@ static int pull_fetch(struct pull *p)
 	if (!c->vm)
 		return -ENOTCONN;
 	config = vm_xfer_config(c->vm, path, on_fetched, p);
-	return guest_xfer_get(&config, pull_file_max(p), &p->xfer);
+	return guest_xfer_get(&config, pull_max(p), &p->xfer);
 }
 
 static void pull_next(struct pull *p)
 {
 	struct xfer_end lost = { .result = XFER_LOST };
-	const char *why;
-	uint64_t limit;
 	int r;
 
 	while (p->next < p->count) {
-		why = pull_refuses(p, &limit);
-		if (!why)
+		if (p->entries[p->next].skip)
+			p->next++;
+		else if (!pull_skip_large(p))
 			break;
-		pull_skip(p, why, limit);
 	}
 	if (p->next >= p->count) {
 		if (p->done)

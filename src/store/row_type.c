@@ -94,6 +94,7 @@ static const struct row_field cfile_fields[] = {
 	F(sha256, FIELD_BYTES, FIXED),
 	F(bytes, FIELD_U64, FIXED),
 	F(created_usec, FIELD_U64, FIXED),
+	F(changed_during_read, FIELD_BOOL, FIXED),
 	F(superseded, FIELD_BOOL, OWN),
 #undef F
 };

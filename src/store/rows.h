@@ -114,6 +114,8 @@ struct store_container {
  * @path_b64:	Then its bytes below /mnt/data, as base64; "" if @path is exact
  * @path_nfc:	@path in Unicode's normal form C; set by the store
  * @source:	"user" or "assistant"
+ * @changed_during_read: The guest's file changed while it was fetched; this is
+ *		its beginning as of one moment
  * @superseded:	A newer id has the same path; set by the store
  */
 struct store_cfile {
@@ -129,6 +131,7 @@ struct store_cfile {
 	uint8_t sha256[HASH_SIZE];   /* fixed; its blob */
 	uint64_t bytes;              /* fixed */
 	usec_t created_usec;         /* fixed */
+	bool changed_during_read;    /* fixed */
 	bool superseded;
 };
 

@@ -278,9 +278,15 @@ static const char version_2[] =
 	"CREATE INDEX cfiles_by_normal_path"
 	"	ON cfiles (container_id, path_nfc) WHERE superseded = 0;";
 
+/* The beginning of a file that grew while it was fetched. */
+static const char version_3[] =
+	"ALTER TABLE cfiles ADD COLUMN"
+	"	changed_during_read INTEGER NOT NULL DEFAULT 0;";
+
 const char *const schema_steps[] = {
 	version_1,
 	version_2,
+	version_3,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);
 

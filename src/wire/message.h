@@ -312,7 +312,10 @@ struct message_put {
 	struct bytes path;
 };
 
-/* Last frame of GET and PUT; @sha256 is of the bytes sent, zero on failure. */
+/*
+ * Last frame of GET and PUT; @sha256 is of the bytes sent if @status is OK or
+ * GROWN, else zero.
+ */
 struct message_end {
 	enum wire_file_status status;
 	uint8_t sha256[WIRE_SHA256_SIZE];

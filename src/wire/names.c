@@ -38,6 +38,7 @@ static const char *const file_statuses[] = {
 	[WIRE_FILE_CHANGED] = "changed",
 	[WIRE_FILE_BUSY] = "busy",
 	[WIRE_FILE_IO] = "io",
+	[WIRE_FILE_GROWN] = "grown",
 };
 static_assert(LENGTH_OF(file_statuses) == WIRE_FILE_STATUS_COUNT,
 	      "file_statuses[] doesn't match enum wire_file_status");

@@ -240,9 +240,12 @@ enum wire_file_status {
 	WIRE_FILE_DENIED,	/* the sandbox user may not */
 	WIRE_FILE_NO_SPACE,	/* the scratch disk is full */
 	WIRE_FILE_MISMATCH,	/* PUT: length or SHA-256 differ; nothing was changed */
-	WIRE_FILE_CHANGED,	/* GET: it became shorter while it was sent */
+	WIRE_FILE_CHANGED,	/* GET: it changed while it was sent, and what came
+				 * is of no moment */
 	WIRE_FILE_BUSY,		/* too many bulk connections; try again */
 	WIRE_FILE_IO,		/* anything else */
+	WIRE_FILE_GROWN,	/* GET: it changed while it was sent, but what came
+				 * are its first bytes as of one moment */
 
 	WIRE_FILE_STATUS_COUNT,
 };

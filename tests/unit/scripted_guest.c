@@ -109,7 +109,7 @@ static void say_end(struct guest_line *l, enum wire_file_status status,
 {
 	struct message_end end = { .status = status };
 
-	if (status == WIRE_FILE_OK)
+	if (status == WIRE_FILE_OK || status == WIRE_FILE_GROWN)
 		assert_int_equal(hash_sha256(data, size, end.sha256), 0);
 	if (l->guest->wrong_digest)
 		end.sha256[0] ^= 1;
@@ -149,6 +149,10 @@ static void got_get(struct guest_line *l, const struct frame *f)
 		SAY(l, message_encode_file, 0, &answer);
 	if (l->guest->busy_late)
 		say_end(l, WIRE_FILE_BUSY, NULL, 0);
+	else if (l->guest->changing > 0 && l->guest->changing--)
+		say_end(l, WIRE_FILE_CHANGED, NULL, 0);
+	else if (l->guest->growing)
+		say_end(l, WIRE_FILE_GROWN, file->data, file->size);
 	else if (!l->guest->no_end)
 		say_end(l, WIRE_FILE_OK, file->data, file->size);
 }

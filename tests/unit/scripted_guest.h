@@ -49,6 +49,8 @@ struct scripted_guest {
 	bool file_twice;   /* begins each file it gives a second time */
 	bool busy_late;    /* is busy at the end of a file it gives */
 	bool no_end;       /* of files it gives */
+	unsigned changing; /* so many files change while it gives them */
+	bool growing;      /* and what else it gives grows */
 	bool no_space;     /* for files it is given */
 	bool no_pong;
 

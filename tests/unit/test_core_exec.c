@@ -167,6 +167,88 @@ static void a_changed_file_gets_a_new_id_and_the_old_one_stays(void **state)
 	assert_int_equal(file.bytes, 3);
 }
 
+static void a_file_that_grows_is_marked_wherever_it_is_told(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE], e[ID_SIZE], id[ID_SIZE];
+	struct error err = ERROR_INIT;
+	struct scripted_guest *g;
+	struct cfile_view file;
+	struct exec_view v;
+
+	g = fixture_running(fx, "log()", c, e);
+	g->growing = true;
+	guest_write(g, "log", "one", 3);
+	guest_say_changed(g, g->call, "log", 1, WIRE_SKIP_NONE);
+	guest_finish(g, WIRE_STATUS_OK, 1);
+	fixture_wait_exec(fx, c, e, EXEC_OK);
+	v = fixture_exec_view(fx, c, e);
+	assert_int_equal(v.artifact_count, 1);
+	assert_true(v.artifacts[0].changed_during_read);
+	assert_int_equal(v.artifacts[0].bytes, 3);
+	strcpy(id, v.artifacts[0].id);
+	fixture_settle(fx);
+	assert_int_equal(
+		core_cfile_get(fx->core, &fx->who, c, id, &file, &err), 0);
+	assert_true(file.changed_during_read);
+}
+
+static void a_file_that_changes_is_read_again_but_not_for_ever(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE], e[ID_SIZE];
+	struct scripted_guest *g;
+	struct exec_view v;
+
+	g = fixture_running(fx, "a", c, e);
+	g->changing = 3;
+	guest_write(g, "r.txt", "three", 5);
+	guest_say_changed(g, g->call, "r.txt", 3, WIRE_SKIP_NONE);
+	guest_finish(g, WIRE_STATUS_OK, 1);
+	fixture_wait_exec(fx, c, e, EXEC_OK);
+	v = fixture_exec_view(fx, c, e);
+	assert_int_equal(v.artifact_count, 1);
+	assert_int_equal(v.artifacts[0].bytes, 5);
+	assert_false(v.artifacts[0].changed_during_read);
+
+	fixture_exec(fx, c, "b", e);
+	RUN_UNTIL(fx, g->execs == 2);
+	g->changing = 100;
+	guest_say_changed(g, g->call, "r.txt", 3, WIRE_SKIP_NONE);
+	guest_finish(g, WIRE_STATUS_OK, 1);
+	fixture_wait_exec(fx, c, e, EXEC_OK);
+	v = fixture_exec_view(fx, c, e);
+	assert_int_equal(v.artifact_count, 0);
+	assert_int_equal(v.skipped_count, 1);
+	assert_string_equal(v.skipped[0].reason, "changed");
+	assert_int_equal(v.skipped[0].bytes, 5);
+}
+
+/* What a guest says of a length is not what it then sends. */
+static void a_file_that_grew_out_of_its_limit_is_not_fetched(void **state)
+{
+	static char large[100u << 10];
+	struct fixture *fx = *state;
+	char c[ID_SIZE], e[ID_SIZE];
+	struct scripted_guest *g;
+	struct exec_view v;
+
+	fixture_set(fx, "store.quota=102401");
+	g = fixture_running(fx, "a", c, e);
+	guest_write(g, "one", large, sizeof(large));
+	guest_write(g, "two", large, sizeof(large));
+	guest_say_changed(g, g->call, "one", 1, WIRE_SKIP_NONE);
+	guest_say_changed(g, g->call, "two", 1, WIRE_SKIP_NONE);
+	guest_finish(g, WIRE_STATUS_OK, 2);
+	fixture_wait_exec(fx, c, e, EXEC_OK);
+	v = fixture_exec_view(fx, c, e);
+	assert_int_equal(v.artifact_count, 1);
+	assert_int_equal(v.skipped_count, 1);
+	assert_string_equal(v.skipped[0].reason, "quota");
+	assert_int_equal(v.skipped[0].bytes, sizeof(large));
+	assert_int_equal(v.skipped[0].limit_bytes, sizeof(large) + 1);
+}
+
 static void one_runs_eight_wait_and_the_next_is_refused(void **state)
 {
 	struct fixture *fx = *state;
@@ -347,6 +429,9 @@ int main(void)
 		TEST(a_dead_kernel_is_told_by_its_signal),
 		TEST(files_are_fetched_before_the_end_is_told),
 		TEST(a_changed_file_gets_a_new_id_and_the_old_one_stays),
+		TEST(a_file_that_grows_is_marked_wherever_it_is_told),
+		TEST(a_file_that_changes_is_read_again_but_not_for_ever),
+		TEST(a_file_that_grew_out_of_its_limit_is_not_fetched),
 		TEST(one_runs_eight_wait_and_the_next_is_refused),
 		TEST(an_interrupt_reaches_the_guest_and_a_waiting_one_never_runs),
 		TEST(a_guest_that_misses_its_deadline_is_given_up),
