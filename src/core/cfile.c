@@ -220,14 +220,14 @@ static void on_uploaded(void *userdata, const struct blob_info *info,
 		create_place(cc, info->media_type);
 }
 
-static int create_new(struct container *c, const char *name, cfile_fn done,
+static int create_new(struct container *c, const char *path, cfile_fn done,
 		      void *userdata, struct cfile_create **ret,
 		      struct error *err)
 {
 	struct cfile_create *cc;
 	int r;
 
-	r = name_check_file(name, strlen(name), err);
+	r = name_check_path(path, strlen(path), err);
 	if (r < 0) {
 		error_set_param(err, "file");
 		return r;
@@ -244,7 +244,7 @@ static int create_new(struct container *c, const char *name, cfile_fn done,
 	strcpy(cc->row.container_id, c->id);
 	strcpy(cc->row.tenant, c->tenant->id);
 	(void)snprintf(cc->row.path, sizeof(cc->row.path), "%s%s",
-		       CORE_DATA_DIR, name);
+		       CORE_DATA_DIR, path);
 	strcpy(cc->row.source, "user");
 	cc->row.created_usec = clock_wall(c->core->clock);
 	*ret = cc;
@@ -252,7 +252,7 @@ static int create_new(struct container *c, const char *name, cfile_fn done,
 }
 
 int core_cfile_create(struct core *core, const struct principal *who,
-		      const char *container, const char *name,
+		      const char *container, const char *path,
 		      struct core_upload *upload, cfile_fn done, void *userdata,
 		      struct error *err)
 {
@@ -262,7 +262,7 @@ int core_cfile_create(struct core *core, const struct principal *who,
 
 	r = container_find(core, who, container, &c, err);
 	if (r >= 0)
-		r = create_new(c, name, done, userdata, &cc, err);
+		r = create_new(c, path, done, userdata, &cc, err);
 	if (r < 0)
 		return r;
 	r = upload_finish(upload, on_uploaded, cc, err);
@@ -325,6 +325,20 @@ static void touch(struct core *core, const char *container)
 		reaper_touch(c);
 }
 
+/* What looking a file up came to; @what is how it was named. */
+static int found(struct core *core, const char *container, int r,
+		 const char *what, const char *name, struct error *err)
+{
+	if (r == -ENOENT)
+		return error_set(err, ERR_NOT_FOUND,
+				 "Container file with %s '%s' not found.", what,
+				 name);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot read a file");
+	touch(core, container);
+	return 0;
+}
+
 static int cfile_find(struct core *core, const struct principal *who,
 		      const char *container, const char *id,
 		      struct store_cfile *ret, struct error *err)
@@ -338,15 +352,24 @@ static int cfile_find(struct core *core, const struct principal *who,
 	if (id_is(ID_CONTAINER_FILE, id))
 		r = store_cfile_get(core->store, who->tenant, container, id,
 				    ret);
-	if (r == -ENOENT)
-		return error_set(err, ERR_NOT_FOUND,
-				 "Container file with id "
-				 "'%s' not found.",
-				 id);
+	return found(core, container, r, "id", id, err);
+}
+
+int core_cfile_find(struct core *core, const struct principal *who,
+		    const char *container, const char *path,
+		    struct cfile_view *ret, struct error *err)
+{
+	int r;
+
+	r = container_check(core, who, container, err);
 	if (r < 0)
-		return error_set_errno(err, r, "Cannot read a file");
-	touch(core, container);
-	return 0;
+		return r;
+	r = store_cfile_find(core->store, who->tenant, container, path,
+			     &core->row_cfile);
+	r = found(core, container, r, "path", path, err);
+	if (r >= 0)
+		fill_view(&core->row_cfile, ret);
+	return r;
 }
 
 int core_cfile_get(struct core *core, const struct principal *who,

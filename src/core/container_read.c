@@ -265,6 +265,39 @@ static void on_live(void *object, void *userdata)
 	list->each(list->userdata, &view);
 }
 
+/** struct named_list - Whose containers are asked for, and who asks */
+struct named_list {
+	const struct principal *who;
+	enum core_dialect dialect;
+	const char *pool;
+	struct list_each list;
+};
+
+static void on_named(void *object, void *userdata)
+{
+	struct container *c = object;
+	struct named_list *named = userdata;
+
+	if (c->state != SESSION_VIEW_ACCEPTED && c->dialect == named->dialect &&
+	    strcmp(c->tenant->id, named->who->tenant) == 0 &&
+	    strcmp(c->key_id, named->who->key_id) == 0 &&
+	    strcmp(c->pool->name, named->pool) == 0)
+		on_live(c, &named->list);
+}
+
+void core_container_named_list(
+	struct core *core, const struct principal *who,
+	enum core_dialect dialect, const char *pool,
+	void (*each)(void *userdata, const struct container_view *container),
+	void *userdata)
+{
+	struct named_list named = {
+		who, dialect, pool, { core, false, each, userdata }
+	};
+
+	map_each(&core->handles, on_named, &named);
+}
+
 int core_admin_containers(struct core *core, bool all,
 			  void (*each)(void *userdata,
 				       const struct container_view *container),

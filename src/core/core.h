@@ -378,6 +378,13 @@ int core_container_named(struct core *core, const struct principal *who,
 			 const char *name, bool touch,
 			 struct container_view *ret, struct error *err);
 
+/** core_container_named_list() - All of a pool that handles of @who stand for */
+void core_container_named_list(
+	struct core *core, const struct principal *who,
+	enum core_dialect dialect, const char *pool,
+	void (*each)(void *userdata, const struct container_view *container),
+	void *userdata);
+
 /** core_container_list() - @name: exact match, or NULL for all */
 int core_container_list(struct core *core, const struct principal *who,
 			const char *name, const struct core_page *page,
@@ -408,16 +415,17 @@ typedef void (*cfile_fn)(void *userdata, const struct cfile_view *file,
 
 /**
  * core_cfile_create() - Make a finished upload a file of a container
- * @name:	One path component; an existing file of that name is replaced,
- *		its older id keeps its bytes
- * @upload:	Made for this container; taken over if the call succeeds
+ * @path:	Below /mnt/data, as in "sub/table.csv"; an existing file there is
+ *		replaced, its older id keeps its bytes
+ * @upload:	Made for this container, or for none; taken over if the call
+ *		succeeds
  *
  * Calls back when the file is visible in the guest, or, while the VM is not
  * there yet, when it is durable and sure to be placed before the first
  * execution runs.
  */
 int core_cfile_create(struct core *core, const struct principal *who,
-		      const char *container, const char *name,
+		      const char *container, const char *path,
 		      struct core_upload *upload, cfile_fn done, void *userdata,
 		      struct error *err);
 
@@ -429,6 +437,17 @@ int core_cfile_copy(struct core *core, const struct principal *who,
 int core_cfile_get(struct core *core, const struct principal *who,
 		   const char *container, const char *id,
 		   struct cfile_view *ret, struct error *err);
+
+/**
+ * core_cfile_find() - The newest file that a path names
+ * @path:	Absolute, as in a view
+ *
+ * The file of exactly that name or, if there is none, the only one whose name
+ * is the same in Unicode's normal form C.
+ */
+int core_cfile_find(struct core *core, const struct principal *who,
+		    const char *container, const char *path,
+		    struct cfile_view *ret, struct error *err);
 
 int core_cfile_open(struct core *core, const struct principal *who,
 		    const char *container, const char *id,

@@ -105,6 +105,30 @@ static void an_upload_while_the_vm_boots_is_placed_later(void **state)
 	assert_non_null(guest_file(g, "in.txt"));
 }
 
+static void an_upload_may_go_into_a_directory_and_is_found_there(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a = { .called = false };
+	struct cfile_view file;
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	upload_to(fx, c, "sub/dir/b.csv", "1", &a);
+	RUN_UNTIL(fx, a.called);
+	assert_false(a.failed);
+	assert_int_equal(core_cfile_find(fx->core, &fx->who, c,
+					 "/mnt/data/sub/dir/b.csv", &file,
+					 &a.err),
+			 0);
+	assert_string_equal(file.id, a.id);
+	assert_string_equal(file.path, "/mnt/data/sub/dir/b.csv");
+	assert_int_equal(core_cfile_find(fx->core, &fx->who, c,
+					 "/mnt/data/b.csv", &file, &a.err),
+			 -ENOENT);
+	assert_int_equal(a.err.code, ERR_NOT_FOUND);
+}
+
 static void an_upload_stops_the_idle_clock(void **state)
 {
 	struct fixture *fx = *state;
@@ -403,6 +427,7 @@ int main(void)
 		TEST(files_are_in_the_guest_before_anything_runs),
 		TEST(an_upload_is_visible_when_it_is_answered),
 		TEST(an_upload_while_the_vm_boots_is_placed_later),
+		TEST(an_upload_may_go_into_a_directory_and_is_found_there),
 		TEST(an_upload_stops_the_idle_clock),
 		TEST(a_deleted_file_goes_from_the_guest_before_the_next_execution),
 		TEST(what_is_anothers_is_not_there),

@@ -87,6 +87,34 @@ static void another_key_or_tenant_has_another_container(void **state)
 	assert_string_not_equal(keys, tenants);
 }
 
+static void on_listed(void *userdata, const struct container_view *container)
+{
+	struct answer *a = userdata;
+
+	a->called = true;
+	strcat(a->text, container->id);
+}
+
+static void only_those_of_a_key_are_listed(void **state)
+{
+	struct fixture *fx = *state;
+	struct principal other_key = { .scopes = CORE_SCOPE_ALL };
+	struct answer mine = { 0 }, theirs = { 0 };
+	char first[ID_SIZE], second[ID_SIZE];
+
+	fixture_start(fx);
+	strcpy(other_key.tenant, fx->who.tenant);
+	strcpy(other_key.key_id, "key_another");
+	get(fx, &fx->who, first);
+	get(fx, &other_key, second);
+	core_container_named_list(fx->core, &fx->who, DIALECT_SESSIONS,
+				  CORE_POOL_DEFAULT, on_listed, &mine);
+	assert_string_equal(mine.text, first);
+	core_container_named_list(fx->core, &other_key, DIALECT_SESSIONS,
+				  CORE_POOL_DEFAULT, on_listed, &theirs);
+	assert_string_equal(theirs.text, second);
+}
+
 static void a_name_is_free_again_when_its_session_ends(void **state)
 {
 	struct fixture *fx = *state;
@@ -148,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_name_stands_for_one_container_however_many_ask),
 		TEST(another_key_or_tenant_has_another_container),
+		TEST(only_those_of_a_key_are_listed),
 		TEST(a_name_is_free_again_when_its_session_ends),
 		TEST(a_name_outlives_the_daemon),
 		TEST(in_other_dialects_names_may_be_shared),
