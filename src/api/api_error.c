@@ -33,6 +33,7 @@ static const struct {
 	[ERR_TIMEOUT]	= { 408, "invalid_request_error", "timeout", 0, false },
 	[ERR_CONFLICT]	= { 409, "invalid_request_error", "conflict",
 			    0, false },
+	[ERR_BUSY]	= { 409, "invalid_request_error", "busy", 1, false },
 	[ERR_TOO_LARGE]	= { 413, "invalid_request_error", "too_large",
 			    0, false },
 	[ERR_URI_TOO_LONG] = { 414, "invalid_request_error", "uri_too_long",

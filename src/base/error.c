@@ -19,6 +19,7 @@ static const struct {
 	[ERR_METHOD] = { "method", EOPNOTSUPP },
 	[ERR_TIMEOUT] = { "timeout", ETIMEDOUT },
 	[ERR_CONFLICT] = { "conflict", EBUSY },
+	[ERR_BUSY] = { "busy", EINPROGRESS },
 	[ERR_TOO_LARGE] = { "too_large", EFBIG },
 	[ERR_URI_TOO_LONG] = { "uri_too_long", ENAMETOOLONG },
 	[ERR_MEDIA_TYPE] = { "media_type", EMEDIUMTYPE },

@@ -31,6 +31,7 @@ enum error_code {
 	ERR_METHOD,            /* the path exists, the method does not */
 	ERR_TIMEOUT,           /* the client sent its request too slowly */
 	ERR_CONFLICT,          /* right request, wrong state */
+	ERR_BUSY,              /* right request, too early: try later */
 	ERR_TOO_LARGE,         /* over a size limit that the message names */
 	ERR_URI_TOO_LONG,      /* request line over the limit */
 	ERR_MEDIA_TYPE,        /* a body of a type that is not taken here */

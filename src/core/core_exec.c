@@ -148,7 +148,7 @@ static int check_room(const struct container *c, struct error *err)
 
 	if (c->queued < CORE_QUEUE_MAX)
 		return 0;
-	r = error_set(err, ERR_CONFLICT,
+	r = error_set(err, ERR_BUSY,
 		      "Container '%s' is busy: %u "
 		      "executions wait already",
 		      c->id, c->queued);
@@ -214,11 +214,12 @@ static void on_key_committed(void *userdata, int r)
 {
 	struct exec_accept *a = userdata;
 	struct exec *e = a->exec;
-	struct container *c = map_get(&a->core->containers, a->container_id);
 	struct error err = ERROR_INIT;
+	struct container *c;
 
 	/* In nobody's list until now, so its container may have gone. */
-	if (r >= 0 && c && !session_state_expired(c->state)) {
+	if (r >= 0 && container_find(a->core, &a->who, a->container_id, &c,
+				     &err) >= 0) {
 		container_exec_add(c, e);
 		accept_later(a);
 		return;
@@ -227,9 +228,7 @@ static void on_key_committed(void *userdata, int r)
 	exec_cancel_new(e);
 	if (r == -EEXIST)
 		r = accept_earlier(a, &err);
-	else if (r >= 0)
-		r = error_set(&err, ERR_CONFLICT, "The container has ended");
-	else
+	else if (r < 0)
 		r = core_store_failed(r, &err);
 	if (r > 0)
 		accept_later(a);

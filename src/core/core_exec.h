@@ -91,7 +91,7 @@ typedef void (*exec_fn)(void *userdata, const struct exec_view *exec,
 /**
  * core_exec_start() - Queue source for a container's kernel
  * @accepted:	Called with the execution's first view (queued or running)
- *		once it is accepted; ERR_CONFLICT "container_busy" when the
+ *		once it is accepted; ERR_BUSY "container_busy" when the
  *		queue is full is told at once
  *
  * The execution goes on whether anyone watches it or not.

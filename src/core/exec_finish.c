@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,15 +45,27 @@ static void set_error(struct exec *e, const char *name, const char *value)
 		e->error_traceback = strdup("");
 }
 
+/* Of the guest's signals, which are this host's: Linux has no others. */
+static void name_signal(unsigned number, char *name, size_t size)
+{
+	const char *abbrev = sigabbrev_np((int)number);
+	const int real_time = (int)number - SIGRTMIN;
+
+	if (abbrev)
+		(void)snprintf(name, size, "SIG%s", abbrev);
+	else if (real_time >= 0 && (int)number <= SIGRTMAX)
+		(void)snprintf(name, size, "SIGRTMIN+%d", real_time);
+	else
+		(void)snprintf(name, size, "signal");
+}
+
 /* How a kernel died is told like an exception: by name and value. */
 static void set_death(struct exec *e, const struct message_done *m)
 {
-	const char *abbrev = m->signal ? sigabbrev_np(m->signal) : NULL;
-	char name[16], value[16];
+	char name[32], value[16];
 
 	if (m->signal) {
-		(void)snprintf(name, sizeof(name), "SIG%s",
-			       abbrev ? abbrev : "?");
+		name_signal(m->signal, name, sizeof(name));
 		(void)snprintf(value, sizeof(value), "%u", m->signal);
 	} else {
 		(void)snprintf(name, sizeof(name), "exit");

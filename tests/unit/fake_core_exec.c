@@ -59,7 +59,7 @@ int core_exec_start(struct core *core, const struct principal *who,
 		return -ENOENT;
 	if (spec->code_len == 4 && memcmp(spec->code, "busy", 4) == 0) {
 		error_set_reason(err, "container_busy");
-		return error_set(err, ERR_CONFLICT, "8 executions wait");
+		return error_set(err, ERR_BUSY, "8 executions wait");
 	}
 	core->execs++;
 	core->code_len = spec->code_len;

@@ -168,6 +168,7 @@ static void refusals_carry_their_reason(void **state)
 		post(fx, "/v1/containers/cntr_no/exec", "{\"code\":\"1\"}");
 
 	assert_int_equal(busy.status, 409);
+	assert_string_equal(answer_header(&busy, "Retry-After"), "1");
 	assert_non_null(strstr(busy.body, "\"code\":\"container_busy\""));
 	assert_int_equal(expired.status, 404);
 	assert_non_null(strstr(expired.body, "\"code\":\"container_expired\""));

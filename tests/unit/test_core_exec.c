@@ -71,25 +71,40 @@ static void an_exception_is_told_as_it_was_said(void **state)
 
 static void a_dead_kernel_is_told_by_its_signal(void **state)
 {
+	static const struct {
+		uint8_t signal;
+		const char *name, *value;
+	} deaths[] = {
+		{ 11, "SIGSEGV", "11" },    { 31, "SIGSYS", "31" },
+		{ 34, "SIGRTMIN+0", "34" }, { 64, "SIGRTMIN+30", "64" },
+		{ 33, "signal", "33" },	    { 255, "signal", "255" },
+		{ 0, "exit", "0" },
+	};
 	struct fixture *fx = *state;
 	struct message_done done = {
 		.status = WIRE_STATUS_KERNEL_DIED,
 		.flags = WIRE_DONE_STATE_LOST,
-		.signal = 11,
 		.kernel_epoch = 2,
 	};
 	char c[ID_SIZE], e[ID_SIZE];
 	struct scripted_guest *g;
 	struct exec_view v;
+	size_t i;
 
 	g = fixture_running(fx, "crash()", c, e);
-	guest_say_done(g, g->call, &done);
-	fixture_wait_exec(fx, c, e, EXEC_KERNEL_DIED);
-	v = fixture_exec_view(fx, c, e);
-	assert_string_equal(v.error_name, "SIGSEGV");
-	assert_string_equal(v.error_value, "11");
-	assert_true(v.state_lost);
-	assert_int_equal(fixture_container(fx, c).kernel_epoch, 2);
+	for (i = 0; i < sizeof(deaths) / sizeof(deaths[0]); i++) {
+		if (i > 0)
+			fixture_exec(fx, c, "crash()", e);
+		RUN_UNTIL(fx, g->execs == i + 1 && g->input.length > 0);
+		done.signal = deaths[i].signal;
+		guest_say_done(g, g->call, &done);
+		fixture_wait_exec(fx, c, e, EXEC_KERNEL_DIED);
+		v = fixture_exec_view(fx, c, e);
+		assert_string_equal(v.error_name, deaths[i].name);
+		assert_string_equal(v.error_value, deaths[i].value);
+		assert_true(v.state_lost);
+		assert_int_equal(fixture_container(fx, c).kernel_epoch, 2);
+	}
 }
 
 static void files_are_fetched_before_the_end_is_told(void **state)
@@ -267,7 +282,7 @@ static void one_runs_eight_wait_and_the_next_is_refused(void **state)
 	assert_int_equal(fixture_container(fx, c).queued, 8);
 	assert_true(core_exec_start(fx->core, &fx->who, c, &spec, on_exec, &a,
 				    &a.err) < 0);
-	assert_int_equal(a.err.code, ERR_CONFLICT);
+	assert_int_equal(a.err.code, ERR_BUSY);
 	assert_string_equal(a.err.reason, "container_busy");
 	fixture_settle(fx);
 	assert_false(a.called);
