@@ -20,6 +20,7 @@ libbase_a_SOURCES = \
 	%reldir%/json_write.c %reldir%/json_write.h \
 	%reldir%/limits.h \
 	%reldir%/log.c %reldir%/log.h \
+	%reldir%/media_type.c %reldir%/media_type.h \
 	%reldir%/name.c %reldir%/name.h \
 	%reldir%/option_table.c %reldir%/option_table.h \
 	%reldir%/settings.c %reldir%/settings.h \

@@ -100,6 +100,9 @@ const struct setting settings_table[] = {
 	SIZE("store", "quota", "10G", KIB(1), TIB(1024),
 	     "bytes that one tenant may keep"),
 
+	BOOL("files", "strict_types", "no",
+	     "take only the types of files that the hosted service takes"),
+
 	BOOL("test", "clock", "no",
 	     "let an admin call move time forward; development mode only"),
 	TIME("test", "minute_seconds", "60", 10, SECONDS(60),

@@ -9,6 +9,7 @@
 #include "core/container.h"
 #include "core/file.h"
 #include "core/guest_xfer.h"
+#include "core/input_type.h"
 #include "core/upload.h"
 #include "core/vm.h"
 
@@ -166,7 +167,7 @@ static int create_put(struct cfile_create *cc, struct container *c)
 }
 
 /* The bytes are on our disk: into the guest, or into the list of those to be. */
-static void create_place(struct cfile_create *cc, const char *media_type)
+static void create_place(struct cfile_create *cc)
 {
 	struct container *c = create_container(cc);
 	struct error err = ERROR_INIT;
@@ -176,7 +177,6 @@ static void create_place(struct cfile_create *cc, const char *media_type)
 		create_expired(cc);
 		return;
 	}
-	strcpy(cc->row.media_type, media_type);
 	cc->batch = store_batch_new(cc->core->store);
 	r = store_batch_put_cfile(cc->batch, &cc->row);
 	if (r >= 0 && c->state == SESSION_VIEW_BOOTING) {
@@ -206,6 +206,7 @@ static void on_uploaded(void *userdata, const struct blob_info *info,
 {
 	struct cfile_create *cc = userdata;
 	struct error failed = ERROR_INIT;
+	int r;
 
 	if (err) {
 		create_end(cc, err);
@@ -213,11 +214,15 @@ static void on_uploaded(void *userdata, const struct blob_info *info,
 	}
 	cc->row.bytes = info->bytes;
 	memcpy(cc->row.sha256, info->sha256, sizeof(cc->row.sha256));
-	if (upload_check_quota(cc->core, cc->row.tenant, info->bytes, &failed) <
-	    0)
+	r = input_type_decide(cc->core, cc->row.path, info->media_type,
+			      cc->row.media_type, &failed);
+	if (r >= 0)
+		r = upload_check_quota(cc->core, cc->row.tenant, info->bytes,
+				       &failed);
+	if (r < 0)
 		create_end(cc, &failed);
 	else
-		create_place(cc, info->media_type);
+		create_place(cc);
 }
 
 static int create_new(struct container *c, const char *path, cfile_fn done,
@@ -262,6 +267,8 @@ int core_cfile_create(struct core *core, const struct principal *who,
 
 	r = container_find(core, who, container, &c, err);
 	if (r >= 0)
+		r = input_type_check(core, path, NULL, err);
+	if (r >= 0)
 		r = create_new(c, path, done, userdata, &cc, err);
 	if (r < 0)
 		return r;
@@ -277,11 +284,7 @@ int core_cfile_create(struct core *core, const struct principal *who,
 /* What is in the store already only has to be placed. */
 static void copy_place(void *object)
 {
-	struct cfile_create *cc = object;
-	char media_type[MEDIA_TYPE_SIZE];
-
-	strcpy(media_type, cc->row.media_type);
-	create_place(cc, media_type);
+	create_place(object);
 }
 
 int core_cfile_copy(struct core *core, const struct principal *who,

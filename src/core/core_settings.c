@@ -81,6 +81,7 @@ void core_settings_read(struct core_settings *ret, const struct settings *s,
 		.tenant_sessions_max = settings_uint(s, "session",
 						     "max_per_tenant"),
 		.memory_commit = settings_number(s, "host", "memory_commit"),
+		.strict_types = settings_bool(s, "files", "strict_types"),
 		.test_clock = development && settings_bool(s, "test", "clock"),
 	};
 }

@@ -37,6 +37,7 @@ struct core_settings {
 	uint64_t quota_bytes;         /* per tenant; 0: none */
 	uint64_t tenant_sessions_max; /* 0: none */
 	double memory_commit;
+	bool strict_types;
 	bool test_clock;
 };
 

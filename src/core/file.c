@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/name.h"
 #include "core/core_priv.h"
+#include "core/input_type.h"
 #include "core/upload.h"
 
 /* Uploaded files: durable objects that belong to a tenant and no container. */
@@ -147,8 +148,11 @@ static void on_uploaded(void *userdata, const struct blob_info *info,
 	}
 	fc->row.bytes = info->bytes;
 	memcpy(fc->row.sha256, info->sha256, sizeof(fc->row.sha256));
-	strcpy(fc->row.media_type, info->media_type);
-	r = upload_check_quota(fc->core, fc->row.tenant, info->bytes, &failed);
+	r = input_type_decide(fc->core, fc->row.filename, info->media_type,
+			      fc->row.media_type, &failed);
+	if (r >= 0)
+		r = upload_check_quota(fc->core, fc->row.tenant, info->bytes,
+				       &failed);
 	if (r < 0) {
 		create_end(fc, &failed);
 		return;
@@ -186,6 +190,9 @@ int core_file_create(struct core *core, const struct principal *who,
 		error_set_param(err, "file");
 		return r;
 	}
+	r = input_type_check(core, spec->filename, spec->purpose, err);
+	if (r < 0)
+		return r;
 	fc = calloc(1, sizeof(*fc));
 	if (!fc)
 		return error_set_errno(err, -ENOMEM, "Cannot make a file");

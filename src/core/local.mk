@@ -36,6 +36,7 @@ libcore_a_SOURCES = \
 	%reldir%/handle.h \
 	%reldir%/handle.c %reldir%/handle.h \
 	%reldir%/harvest.c \
+	%reldir%/input_type.c %reldir%/input_type.h \
 	%reldir%/load.c %reldir%/load.h \
 	%reldir%/map.c %reldir%/map.h \
 	%reldir%/metrics.c %reldir%/metrics.h \

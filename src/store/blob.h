@@ -23,8 +23,8 @@
 #include <systemd/sd-event.h>
 
 #include "base/error.h"
+#include "base/media_type.h"
 #include "store/hash.h"
-#include "store/media_type.h"
 
 struct blobs;
 struct blob_writer;

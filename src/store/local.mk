@@ -14,7 +14,6 @@ store_sources = \
 	%reldir%/db.c %reldir%/db.h \
 	%reldir%/hash.c %reldir%/hash.h \
 	%reldir%/impl.h \
-	%reldir%/media_type.c %reldir%/media_type.h \
 	%reldir%/row_type.c %reldir%/row_type.h \
 	%reldir%/rows.h \
 	%reldir%/schema.c %reldir%/schema.h \

@@ -22,8 +22,8 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/media_type.h"
 #include "store/hash.h"
-#include "store/media_type.h"
 
 enum {
 	STORE_ID_SIZE = ID_MAX + 1,

@@ -15,6 +15,7 @@ unit_tests += \
 	%reldir%/test_core_files \
 	%reldir%/test_core_handle \
 	%reldir%/test_core_hostile \
+	%reldir%/test_core_input_type \
 	%reldir%/test_core_restart \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states
@@ -33,6 +34,10 @@ tests_unit_test_core_handle_LDADD = $(core_test_libs)
 
 tests_unit_test_core_hostile_SOURCES = %reldir%/test_core_hostile.c $(core_fixture)
 tests_unit_test_core_hostile_LDADD = $(core_test_libs)
+
+tests_unit_test_core_input_type_SOURCES = %reldir%/test_core_input_type.c \
+	$(core_fixture)
+tests_unit_test_core_input_type_LDADD = $(core_test_libs)
 
 tests_unit_test_core_restart_SOURCES = %reldir%/test_core_restart.c $(core_fixture)
 tests_unit_test_core_restart_LDADD = $(core_test_libs)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CUPOLA_STORE_MEDIA_TYPE_H
-#define CUPOLA_STORE_MEDIA_TYPE_H
+#ifndef CUPOLA_BASE_MEDIA_TYPE_H
+#define CUPOLA_BASE_MEDIA_TYPE_H
 
 /*
  * What kind of file something is.
@@ -10,8 +10,9 @@
  * of text for one another. Where it contradicts, its answer stands.
  */
 
-#include <stddef.h>
-#include <stdint.h>
+#include <stdbool.h>
+
+#include "base/buf.h"
 
 #define MEDIA_TYPE_SIZE 96 /* with the NUL */
 
@@ -21,7 +22,7 @@
 /**
  * media_type_of_name() - The type that a file's extension stands for
  *
- * Return: a constant such as "text/csv", or NULL if the table has none
+ * Return: a constant such as "text/markdown", or NULL if the table has none
  */
 const char *media_type_of_name(const char *name);
 
@@ -33,5 +34,11 @@ const char *media_type_of_name(const char *name);
  * Return: the type, never NULL; either a constant or @found
  */
 const char *media_type_decide(const char *name, const char *found);
+
+/** media_type_is_input() - Whether the hosted service takes files so named */
+bool media_type_is_input(const char *name);
+
+/** media_type_inputs() - Append the extensions it takes, as ".c .cpp ..." */
+int media_type_inputs(struct buf *b);
 
 #endif
