@@ -255,11 +255,11 @@ static int add_keepalive(struct exec_stream *stream)
 
 static int make_response(struct request *req, struct error *err)
 {
-	req->response = MHD_create_response_from_callback(
-		MHD_SIZE_UNKNOWN, BATCH, on_read, req->stream, NULL);
-	if (!req->response)
-		return error_set_errno(err, -ENOMEM, "Cannot answer");
-	req->status = MHD_HTTP_OK;
+	int r;
+
+	r = reply_stream(req, BATCH, on_read, NULL, req->stream, err);
+	if (r < 0)
+		return r;
 	reply_header(req, MHD_HTTP_HEADER_CONTENT_TYPE,
 		     "text/event-stream; charset=utf-8");
 	reply_header(req, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");

@@ -74,6 +74,29 @@ int reply_text(struct request *req, const char *type, struct buf *text,
 	return reply_buffer(req, MHD_HTTP_OK, text, type, err);
 }
 
+/*
+ * To HEAD the library would send the end of the body that it leaves out, which
+ * the client takes for the beginning of the next answer. Without chunks there is
+ * none; the connection closes.
+ */
+int reply_stream(struct request *req, size_t piece,
+		 MHD_ContentReaderCallback read,
+		 MHD_ContentReaderFreeCallback done, void *userdata,
+		 struct error *err)
+{
+	enum MHD_ResponseFlags flags = MHD_RF_NONE;
+
+	if (strcmp(req->method, "HEAD") == 0)
+		flags = MHD_RF_HTTP_1_0_COMPATIBLE_STRICT;
+	req->response = MHD_create_response_from_callback(
+		MHD_SIZE_UNKNOWN, piece, read, userdata, done);
+	if (!req->response)
+		return error_set_errno(err, -ENOMEM, "Cannot answer");
+	(void)MHD_set_response_options(req->response, flags, MHD_RO_END);
+	req->status = MHD_HTTP_OK;
+	return 0;
+}
+
 int reply_empty(struct request *req, unsigned status, struct error *err)
 {
 	req->response = MHD_create_response_from_buffer(

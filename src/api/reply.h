@@ -7,6 +7,7 @@
  * exactly one of these; the request then has its answer.
  */
 
+#include <microhttpd.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,17 @@ int reply_written(struct request *req, unsigned status, struct error *err);
 /** reply_text() - Answer with text of another type; taken over on success */
 int reply_text(struct request *req, const char *type, struct buf *text,
 	       struct error *err);
+
+/**
+ * reply_stream() - Answer with a body that is made while it is sent
+ * @piece:	Bytes that @read is asked for at a time, at most
+ * @read, @done: As microhttpd.h has them, with @userdata; @done may be NULL, and
+ *		is called if the call succeeds only
+ */
+int reply_stream(struct request *req, size_t piece,
+		 MHD_ContentReaderCallback read,
+		 MHD_ContentReaderFreeCallback done, void *userdata,
+		 struct error *err);
 
 /** reply_empty() - Answer with a status that has no body */
 int reply_empty(struct request *req, unsigned status, struct error *err);
@@ -59,10 +71,11 @@ void reply_header(struct request *req, const char *name, const char *value);
 void reply_header_int(struct request *req, const char *name, int64_t value);
 
 /**
- * reply_disposition() - Write an attachment's Content-Disposition
- *
- * ASCII for old clients, with anything else replaced, and RFC 5987 for the rest.
+ * reply_attachment() - Say of the answer that it is to be saved, never shown
+ * @type:	NULL: nothing in particular
+ * @filename:	As what
  */
-int reply_disposition(struct buf *b, const char *filename);
+void reply_attachment(struct request *req, const char *type,
+		      const char *filename);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * Answers that are files: sent by the kernel from the descriptor, whole or the
  * range that was asked for, and not at all to a client that has them already.
- * Always as an attachment of no particular type, so that no browser runs what
- * somebody's code has written.
+ * Always as an attachment, of the type that the name stands for and never one
+ * that the content suggests, so that no browser runs what somebody's code has
+ * written.
  */
 #include "api/reply.h"
 
@@ -17,6 +18,8 @@
 #include "api/request.h"
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "base/media_type.h"
+#include "base/name.h"
 
 enum { ETAG_SIZE = 2 * 32 + 3 };
 
@@ -26,7 +29,10 @@ struct range {
 	bool partial;
 };
 
-/* Digits at *@s; moves it behind them. */
+/*
+ * Digits at *@s; moves it behind them. What is beyond 64 bits is beyond the end
+ * of any file, and stays there.
+ */
 static bool read_number(const char **s, uint64_t *ret)
 {
 	const char *at = *s;
@@ -35,7 +41,7 @@ static bool read_number(const char **s, uint64_t *ret)
 	for (; *at >= '0' && *at <= '9'; at++)
 		if (__builtin_mul_overflow(value, 10, &value) ||
 		    __builtin_add_overflow(value, *at - '0', &value))
-			return false;
+			value = UINT64_MAX;
 	if (at == *s)
 		return false;
 	*s = at;
@@ -79,31 +85,54 @@ static int read_range(const char *s, uint64_t bytes, struct range *ret)
 	return 0;
 }
 
-static int find_range(struct request *req, uint64_t bytes, const char *etag,
-		      struct range *ret, struct error *err)
+/*
+ * Ranges are defined for GET alone. If-Range compares strongly, and a date never
+ * matches: files have none here.
+ */
+static int find_range(const struct request *req, uint64_t bytes,
+		      const char *etag, struct range *ret)
 {
 	const char *range = req->head.value[FIELD_RANGE];
 	const char *if_range = req->head.value[FIELD_IF_RANGE];
 
 	*ret = (struct range){ 0, bytes, false };
-	if (!range || (if_range && strcmp(if_range, etag) != 0))
+	if (!range || strcmp(req->method, "GET") != 0 ||
+	    (if_range && strcmp(if_range, etag) != 0))
 		return 0;
-	if (read_range(range, bytes, ret) < 0)
-		return error_set(err, ERR_RANGE,
-				 "The range lies outside of the file's %llu "
-				 "bytes", (unsigned long long)bytes);
-	return 0;
+	return read_range(range, bytes, ret);
 }
 
-/* Whether If-None-Match, a list of tags or "*", holds this one. */
-static bool is_known(struct request *req, const char *etag)
+/*
+ * Whether If-None-Match holds this tag: "*", or a list that is compared weakly
+ * (RFC 9110, 13.1.2). What is no list is ignored from there on.
+ */
+static bool is_known(const struct request *req, const char *etag)
 {
-	const char *known = req->head.value[FIELD_IF_NONE_MATCH];
+	const char *at = req->head.value[FIELD_IF_NONE_MATCH], *end;
 
-	return known && (strcmp(known, "*") == 0 || strstr(known, etag));
+	if (!at)
+		return false;
+	if (strcmp(at, "*") == 0)
+		return true;
+	for (;;) {
+		at += strspn(at, " \t,");
+		if (strncmp(at, "W/", 2) == 0)
+			at += 2;
+		end = *at == '"' ? strchr(at + 1, '"') : NULL;
+		if (!end)
+			return false;
+		end++;
+		if ((size_t)(end - at) == strlen(etag) &&
+		    strncmp(at, etag, strlen(etag)) == 0)
+			return true;
+		at = end + strspn(end, " \t");
+		if (*at != ',')
+			return false;
+	}
 }
 
-int reply_disposition(struct buf *b, const char *filename)
+/* Content-Disposition: ASCII for old clients, and RFC 5987 for the rest. */
+static int write_disposition(struct buf *b, const char *filename)
 {
 	const char *s;
 	int r;
@@ -131,18 +160,30 @@ int reply_disposition(struct buf *b, const char *filename)
 	return r;
 }
 
+void reply_attachment(struct request *req, const char *type,
+		      const char *filename)
+{
+	/* Each byte takes at most one, and three in the second form. */
+	_cleanup_(buf_done) struct buf b = BUF_INIT(4 * NAME_PATH_MAX + 64);
+
+	reply_header(req, MHD_HTTP_HEADER_CONTENT_TYPE,
+		     type ? type : "application/octet-stream");
+	/* Whatever a browser makes of it, it runs nothing. */
+	reply_header(req, MHD_HTTP_HEADER_CONTENT_SECURITY_POLICY, "sandbox");
+	if (write_disposition(&b, filename) == 0)
+		reply_header(req, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
+			     buf_str(&b));
+	else
+		reply_header(req, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
+			     "attachment");
+}
+
 static void add_file_headers(struct request *req, const char *filename,
 			     const char *etag)
 {
-	_cleanup_(buf_done) struct buf b = BUF_INIT(4096);
-
 	reply_header(req, MHD_HTTP_HEADER_ETAG, etag);
 	reply_header(req, MHD_HTTP_HEADER_ACCEPT_RANGES, "bytes");
-	reply_header(req, MHD_HTTP_HEADER_CONTENT_TYPE,
-		     "application/octet-stream");
-	if (reply_disposition(&b, filename) == 0)
-		reply_header(req, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
-			     buf_str(&b));
+	reply_attachment(req, media_type_of_name(filename), filename);
 }
 
 static void add_content_range(struct request *req, const struct range *range,
@@ -157,6 +198,48 @@ static void add_content_range(struct request *req, const struct range *range,
 	reply_header(req, MHD_HTTP_HEADER_CONTENT_RANGE, text);
 }
 
+/* Not an error of the handler: the answer has a field of its own. */
+static int reply_no_range(struct request *req, uint64_t bytes)
+{
+	struct error err = ERROR_INIT;
+	char text[64];
+
+	error_set(&err, ERR_RANGE,
+		  "The range lies outside of the file's %llu bytes",
+		  (unsigned long long)bytes);
+	reply_error(req, &err);
+	if (!req->response)
+		return -ENOMEM;
+	(void)snprintf(text, sizeof(text), "bytes */%llu",
+		       (unsigned long long)bytes);
+	reply_header(req, MHD_HTTP_HEADER_CONTENT_RANGE, text);
+	return 0;
+}
+
+/* Sends nothing of the file. */
+static int reply_unchanged(struct request *req, const char *etag,
+			   struct error *err)
+{
+	int r;
+
+	r = reply_empty(req, MHD_HTTP_NOT_MODIFIED, err);
+	if (r == 0)
+		reply_header(req, MHD_HTTP_HEADER_ETAG, etag);
+	return r;
+}
+
+static int reply_range(struct request *req, int fd, const struct range *range,
+		       struct error *err)
+{
+	req->response = MHD_create_response_from_fd_at_offset64(
+		range->count, fd, range->first);
+	if (!req->response)
+		return error_set_errno(err, -ENOMEM, "Cannot answer");
+	req->status = range->partial ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_OK;
+	req->bytes = range->count;
+	return 0;
+}
+
 int reply_file(struct request *req, int fd, uint64_t bytes,
 	       const char *filename, const uint8_t sha256[32],
 	       struct error *err)
@@ -169,22 +252,20 @@ int reply_file(struct request *req, int fd, uint64_t bytes,
 	etag[ETAG_SIZE - 2] = '"';
 	etag[ETAG_SIZE - 1] = '\0';
 	if (is_known(req, etag)) {
-		r = reply_empty(req, MHD_HTTP_NOT_MODIFIED, err);
-		if (r < 0)
-			return r;
-		reply_header(req, MHD_HTTP_HEADER_ETAG, etag);
-		close_fd(&fd);
-		return 0;
+		r = reply_unchanged(req, etag, err);
+		if (r == 0)
+			close_fd(&fd);
+		return r;
 	}
-	r = find_range(req, bytes, etag, &range, err);
+	if (find_range(req, bytes, etag, &range) < 0) {
+		r = reply_no_range(req, bytes);
+		if (r == 0)
+			close_fd(&fd);
+		return r;
+	}
+	r = reply_range(req, fd, &range, err);
 	if (r < 0)
 		return r;
-	req->response = MHD_create_response_from_fd_at_offset64(
-		range.count, fd, range.first);
-	if (!req->response)
-		return error_set_errno(err, -ENOMEM, "Cannot answer");
-	req->status = range.partial ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_OK;
-	req->bytes = range.count;
 	add_file_headers(req, filename, etag);
 	if (range.partial)
 		add_content_range(req, &range, bytes);

@@ -19,6 +19,11 @@ unit_tests += %reldir%/test_api_files
 tests_unit_test_api_files_SOURCES = %reldir%/test_api_files.c $(api_fixture)
 tests_unit_test_api_files_LDADD = $(api_fixture_libs)
 
+unit_tests += %reldir%/test_api_content
+tests_unit_test_api_content_SOURCES = %reldir%/test_api_content.c \
+	$(api_fixture)
+tests_unit_test_api_content_LDADD = $(api_fixture_libs)
+
 unit_tests += %reldir%/test_api_exec
 tests_unit_test_api_exec_SOURCES = %reldir%/test_api_exec.c $(api_fixture)
 tests_unit_test_api_exec_LDADD = $(api_fixture_libs)

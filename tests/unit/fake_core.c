@@ -63,10 +63,15 @@ struct core *fake_core_new(sd_event *event)
 
 void fake_core_free(struct core *core)
 {
-	unsigned i;
+	size_t i;
 
 	for (i = 0; i < core->files; i++)
 		close_fd(&core->file[i].fd);
+	for (i = 0; i < core->cfiles; i++) {
+		close_fd(&core->cfile[i].fd);
+		free(core->cfile[i].path);
+	}
+	free(core->cfile);
 	free(core->events);
 	free(core);
 }

@@ -29,6 +29,14 @@ struct fake_file {
 	int fd;
 };
 
+/** struct fake_cfile - A file of the one container; @fd -1: it is empty */
+struct fake_cfile {
+	char *path;
+	int fd;
+	uint64_t bytes;
+	bool deleted;
+};
+
 /**
  * struct core - What the test may look at and turn
  * @ready:	What core_ready() says
@@ -51,6 +59,8 @@ struct core {
 	struct core_upload *stalled;
 	struct fake_file file[FAKE_FILES_MAX];
 	unsigned files;
+	struct fake_cfile *cfile;
+	size_t cfiles;
 	unsigned execs;
 	char code[64];
 	size_t code_len;
@@ -68,6 +78,13 @@ struct core {
 
 struct core *fake_core_new(sd_event *event);
 void fake_core_free(struct core *core);
+
+/**
+ * fake_core_cfile() - Give the container a file; its id is "cfile_" and a number
+ * @path:	Below /mnt/data
+ */
+struct fake_cfile *fake_core_cfile(struct core *core, const char *path,
+				   const void *data, size_t size);
 
 /** fake_core_room() - The disk is no longer behind */
 void fake_core_room(struct core *core);

@@ -210,29 +210,59 @@ int core_file_delete(struct core *core, const struct principal *who,
 
 /* ------------------------------------------------------------- container files */
 
+struct fake_cfile *fake_core_cfile(struct core *core, const char *path,
+				   const void *data, size_t size)
+{
+	struct fake_cfile *file;
+
+	core->cfile = realloc(core->cfile,
+			      (core->cfiles + 1) * sizeof(*core->cfile));
+	if (!core->cfile)
+		abort();
+	file = &core->cfile[core->cfiles++];
+	*file = (struct fake_cfile){ .fd = -1, .bytes = size };
+	if (asprintf(&file->path, "/mnt/data/%s", path) < 0)
+		abort();
+	if (size > 0) {
+		file->fd = memfd_create("cfile", MFD_CLOEXEC);
+		if (write(file->fd, data, size) != (ssize_t)size)
+			abort();
+	}
+	return file;
+}
+
+static void fill_cfile(const struct core *core, size_t i,
+		       struct cfile_view *ret)
+{
+	*ret = (struct cfile_view){
+		.created_at = 1790000000,
+		.bytes = core->cfile[i].bytes,
+		.path = core->cfile[i].path,
+		.by_user = true,
+	};
+	snprintf(ret->id, sizeof(ret->id), "cfile_%zu", i + 1);
+	strcpy(ret->container, FAKE_CONTAINER);
+	memset(ret->sha256, 0xcd, sizeof(ret->sha256));
+}
+
 int core_cfile_create(struct core *core, const struct principal *who,
 		      const char *container, const char *name,
 		      struct core_upload *upload, cfile_fn done,
 		      void *userdata, struct error *err)
 {
-	struct fake_file *file;
+	struct fake_cfile *file;
 	struct fake_later *later;
-	static char path[300];
 
+	(void)who;
 	if (fake_core_find(container, err) < 0)
 		return -ENOENT;
-	file = add_file(core, who, name, "assistants", upload);
-	snprintf(path, sizeof(path), "/mnt/data/%s", name);
+	file = fake_core_cfile(core, name, NULL, 0);
+	file->bytes = upload->bytes;
+	file->fd = dup(upload->fd);
+	core_upload_free(upload);
 	later = fake_core_later(core, userdata);
 	later->cfile = done;
-	later->cfile_view = (struct cfile_view){
-		.created_at = 1790000000,
-		.bytes = file->view.bytes,
-		.path = path,
-		.by_user = true,
-	};
-	strcpy(later->cfile_view.id, "cfile_1");
-	strcpy(later->cfile_view.container, container);
+	fill_cfile(core, core->cfiles - 1, &later->cfile_view);
 	return 0;
 }
 
@@ -253,11 +283,16 @@ int core_cfile_get(struct core *core, const struct principal *who,
 		   const char *container, const char *id,
 		   struct cfile_view *ret, struct error *err)
 {
-	(void)core;
+	size_t number = 0;
+
 	(void)who;
-	(void)ret;
 	if (fake_core_find(container, err) < 0)
 		return -ENOENT;
+	if (sscanf(id, "cfile_%zu", &number) == 1 && number > 0 &&
+	    number <= core->cfiles && !core->cfile[number - 1].deleted) {
+		fill_cfile(core, number - 1, ret);
+		return 0;
+	}
 	return error_set(err, ERR_NOT_FOUND, "No such file: %s", id);
 }
 
@@ -265,23 +300,37 @@ int core_cfile_open(struct core *core, const struct principal *who,
 		    const char *container, const char *id,
 		    struct cfile_view *ret, int *ret_fd, struct error *err)
 {
-	(void)ret_fd;
-	return core_cfile_get(core, who, container, id, ret, err);
+	char path[64] = "/dev/null";
+	int fd;
+
+	if (core_cfile_get(core, who, container, id, ret, err) < 0)
+		return -ENOENT;
+	fd = core->cfile[atoi(id + strlen("cfile_")) - 1].fd;
+	if (fd >= 0)
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return 0;
 }
 
+/* Oldest first, whatever is asked for. */
 int core_cfile_list(struct core *core, const struct principal *who,
 		    const char *container, const struct core_page *page,
 		    void (*each)(void *userdata,
 				 const struct cfile_view *file),
 		    void *userdata, bool *ret_more, struct error *err)
 {
-	(void)core;
+	struct cfile_view view;
+	size_t i;
+
 	(void)who;
-	(void)page;
-	(void)each;
-	(void)userdata;
-	*ret_more = false;
-	return fake_core_find(container, err);
+	*ret_more = core->cfiles > page->limit;
+	if (fake_core_find(container, err) < 0)
+		return -ENOENT;
+	for (i = 0; i < core->cfiles && i < page->limit; i++) {
+		fill_cfile(core, i, &view);
+		each(userdata, &view);
+	}
+	return 0;
 }
 
 int core_cfile_delete(struct core *core, const struct principal *who,

@@ -274,6 +274,13 @@ static void a_stream_is_taken_up_again(void **state)
 		ask(fx, "GET " RUN_PATH "/events?after=x HTTP/1.1\r\n" HOST
 			AUTH "\r\n");
 	assert_int_equal(bad.status, 400);
+	/* Not a byte that could be taken for another answer's. */
+	_answer_ struct answer head =
+		ask(fx, "HEAD " RUN_PATH "/events HTTP/1.1\r\n" HOST AUTH
+			"\r\n");
+	assert_int_equal(head.status, 200);
+	assert_true(head.closed);
+	assert_int_equal(head.length, 0);
 }
 
 static void a_reader_that_leaves_is_noticed(void **state)

@@ -179,50 +179,6 @@ static void names_in_any_script_come_back(void **state)
 			    "filename*=UTF-8''%E2%82%AC.txt");
 }
 
-static void ranges_and_known_files_save_bytes(void **state)
-{
-	static const struct {
-		const char *field;
-		int status;
-		const char *body;
-		const char *range;
-	} asks[] = {
-		{ "Range: bytes=2-4", 206, "234", "bytes 2-4/10" },
-		{ "Range: bytes=7-", 206, "789", "bytes 7-9/10" },
-		{ "Range: bytes=-2", 206, "89", "bytes 8-9/10" },
-		{ "Range: bytes=-20", 206, "0123456789", "bytes 0-9/10" },
-		{ "Range: bytes=8-99", 206, "89", "bytes 8-9/10" },
-		{ "Range: bytes=4-2", 200, "0123456789", "" },
-		{ "Range: bytes=0-1,3-4", 200, "0123456789", "" },
-		{ "Range: lines=0-1", 200, "0123456789", "" },
-		{ "Range: bytes=2-4\r\nIf-Range: \"x\"", 200, "0123456789",
-		  "" },
-		{ "Range: bytes=10-", 416, NULL, "" },
-		{ "Range: bytes=-0", 416, NULL, "" },
-		{ "If-None-Match: \"x\"", 200, "0123456789", "" },
-		{ "If-None-Match: *", 304, "", "" },
-	};
-	struct fixture *fx = *state;
-	_answer_ struct answer made =
-		upload(fx, FILE_PART("x", "0123456789")
-			   FIELD("purpose", "evals") END);
-	char request[512];
-	size_t i;
-
-	assert_int_equal(made.status, 200);
-	for (i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
-		snprintf(request, sizeof(request),
-			 "GET /v1/files/file-1/content HTTP/1.1\r\n" HOST AUTH
-			 "%s\r\n\r\n", asks[i].field);
-		_answer_ struct answer a = ask(fx, request);
-		assert_int_equal(a.status, asks[i].status);
-		if (asks[i].body)
-			assert_string_equal(a.body, asks[i].body);
-		assert_string_equal(answer_header(&a, "Content-Range"),
-				    asks[i].range);
-	}
-}
-
 static void another_tenants_file_is_like_none(void **state)
 {
 	struct fixture *fx = *state;
@@ -412,7 +368,6 @@ int main(void)
 		TEST(what_is_missing_or_wrong_is_named),
 		TEST(broken_forms_are_refused),
 		TEST(names_in_any_script_come_back),
-		TEST(ranges_and_known_files_save_bytes),
 		TEST(another_tenants_file_is_like_none),
 		TEST(pages_are_asked_for_by_number_and_id),
 		TEST(an_upload_waits_for_the_disk),
