@@ -26,6 +26,7 @@ int api_new(const struct api_config *config, struct api **ret,
 	if (!api)
 		return error_set_errno(err, -ENOMEM, "Cannot start serving");
 	api->config = *config;
+	LIST_INIT(&api->zips);
 	r = http_server_new(config->event, api, &api->server, err);
 	if (r < 0)
 		return r;

@@ -33,6 +33,9 @@ HANDLER(openai_container_files_get);
 HANDLER(openai_container_files_content);
 HANDLER(openai_container_files_delete);
 
+/* container_zip.c */
+HANDLER(container_zip_get);
+
 /* openai_models.c */
 HANDLER(openai_models_list);
 

@@ -2,13 +2,14 @@
 
 noinst_LIBRARIES += libapi.a
 libapi_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(MICROHTTPD_CFLAGS) \
-	$(GNUTLS_CFLAGS)
+	$(GNUTLS_CFLAGS) $(ARCHIVE_CFLAGS)
 libapi_a_SOURCES = \
 	%reldir%/admin.c \
 	%reldir%/api.c %reldir%/api.h %reldir%/api_private.h \
 	%reldir%/api_error.c %reldir%/api_error.h \
 	%reldir%/auth.c %reldir%/auth.h \
 	%reldir%/body.c %reldir%/body.h \
+	%reldir%/container_zip.c %reldir%/container_zip.h \
 	%reldir%/exec_api.c \
 	%reldir%/exec_stream.c %reldir%/exec_stream.h \
 	%reldir%/handlers.h \
@@ -34,6 +35,9 @@ libapi_a_SOURCES = \
 	%reldir%/router.c %reldir%/router.h \
 	%reldir%/routes.c \
 	%reldir%/uri.c %reldir%/uri.h \
-	%reldir%/view_json.c %reldir%/view_json.h
+	%reldir%/view_json.c %reldir%/view_json.h \
+	%reldir%/zip_names.c %reldir%/zip_names.h \
+	%reldir%/zip_writer.c %reldir%/zip_writer.h
 
-api_libs = libapi.a $(core_libs) $(MICROHTTPD_LIBS) $(GNUTLS_LIBS)
+api_libs = libapi.a $(core_libs) $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) \
+	$(ARCHIVE_LIBS)

@@ -40,6 +40,8 @@ const struct route routes[] = {
 	       openai_container_files_delete, .container = true),
 	OPENAI("GET", "containers/{}/files/{}/content", CONTAINERS,
 	       openai_container_files_content, .container = true),
+	OPENAI("GET", "containers/{}/files.zip", CONTAINERS,
+	       container_zip_get, .container = true),
 
 	OPENAI("POST", "containers/{}/exec", CONTAINERS, exec_api_create,
 	       .container = true, .body = BODY_JSON,

@@ -27,6 +27,7 @@ struct files_options {
 	const char *out;
 	const char *purpose;
 	bool force;
+	bool all;
 };
 
 /* What a subcommand works on. */
@@ -151,17 +152,13 @@ static int get_as(struct files *f, const char *path, const char *file)
 	return r;
 }
 
-static int get_one(struct files *f, const char *wanted)
+/* Puts what is at a path of the API where it is wanted. */
+static int get_content(struct files *f, const char *path, const char *name)
 {
-	_cleanup_free_ char *path = NULL, *name = NULL, *saved = NULL;
+	_cleanup_free_ char *saved = NULL;
 	const char *out = f->options->out;
-	struct search found;
-	int r = find_file(f, wanted, &found);
+	int r;
 
-	name = found.name;
-	if (r < 0)
-		return r;
-	path = file_path(f, found.id, "/content");
 	if (out && strcmp(out, "-") == 0)
 		return transfer_copy(f->cli, path, STDOUT_FILENO, name);
 	if (out && !is_directory(out))
@@ -173,10 +170,39 @@ static int get_one(struct files *f, const char *wanted)
 	return r;
 }
 
+static int get_one(struct files *f, const char *wanted)
+{
+	_cleanup_free_ char *path = NULL, *name = NULL;
+	struct search found;
+	int r = find_file(f, wanted, &found);
+
+	name = found.name;
+	if (r < 0)
+		return r;
+	path = file_path(f, found.id, "/content");
+	return get_content(f, path, name);
+}
+
+/* As the archive that the daemon makes of them. */
+static int get_all(struct files *f, int count)
+{
+	_cleanup_free_ char *path = NULL, *name = NULL;
+
+	if (!f->container || count > 0)
+		return cli_fail(f->cli, CLI_USAGE,
+				"files get --all takes a container's id");
+	path = calls_path("/v1/containers/", f->container, "/files.zip", NULL);
+	if (asprintf(&name, "%s.zip", f->container) < 0)
+		return cli_fail(f->cli, CLI_LOCAL, "Out of memory");
+	return get_content(f, path, name);
+}
+
 static int files_get(struct files *f, int count, char **names)
 {
 	int i, r = 0;
 
+	if (f->options->all)
+		return get_all(f, count);
 	if (count == 0)
 		return cli_fail(f->cli, CLI_USAGE, "Which file to get?");
 	if (count > 1 && f->options->out && !is_directory(f->options->out))
@@ -279,6 +305,9 @@ int cmd_files(struct cli *cli, int argc, char **argv)
 		{ "out", 'o', "PATH",
 		  "where get puts it: a directory, a new file, or - (.)",
 		  .string = &o.out },
+		{ "all", 'a', NULL,
+		  "let get fetch all files of a container, as a zip archive",
+		  .flag = &o.all },
 		{ "force", 0, NULL, "let get replace a file that exists",
 		  .flag = &o.force },
 		{ "purpose", 'p', "PURPOSE",

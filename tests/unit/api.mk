@@ -5,7 +5,7 @@ api_fixture = %reldir%/api_fixture.c %reldir%/api_fixture.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
 	%reldir%/test.h
 api_fixture_libs = libapi.a $(base_libs) $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) \
-	$(CMOCKA_LIBS)
+	$(ARCHIVE_LIBS) $(CMOCKA_LIBS)
 
 unit_tests += %reldir%/test_api_http
 tests_unit_test_api_http_SOURCES = %reldir%/test_api_http.c $(api_fixture)
@@ -31,3 +31,12 @@ tests_unit_test_api_exec_LDADD = $(api_fixture_libs)
 unit_tests += %reldir%/test_multipart
 tests_unit_test_multipart_SOURCES = %reldir%/test_multipart.c %reldir%/test.h
 tests_unit_test_multipart_LDADD = libapi.a $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_api_zip
+tests_unit_test_api_zip_CPPFLAGS = $(AM_CPPFLAGS) $(ARCHIVE_CFLAGS)
+tests_unit_test_api_zip_SOURCES = %reldir%/test_api_zip.c $(api_fixture)
+tests_unit_test_api_zip_LDADD = $(api_fixture_libs)
+
+unit_tests += %reldir%/test_zip_names
+tests_unit_test_zip_names_SOURCES = %reldir%/test_zip_names.c %reldir%/test.h
+tests_unit_test_zip_names_LDADD = libapi.a $(base_libs) $(CMOCKA_LIBS)

@@ -13,6 +13,7 @@ import pty
 import re
 import shutil
 import signal
+import socket
 import socketserver
 import subprocess
 import sys
@@ -439,6 +440,32 @@ def lists_are_read_to_their_last_page(fx):
     assert len(fx.ctl("files", "ls", "cntr_1").stdout.splitlines()) == 251
     data = json.loads(fx.ctl("files", "ls", "cntr_1", "--json").stdout)
     assert len(data["data"]) == 250
+
+
+def all_files_are_fetched_as_an_archive(fx):
+    fx.special["GET .*/files.zip"] = lambda h: h.send(
+        b"PK zip", kind="application/zip")
+    fx.ctl("files", "get", "--all", "cntr_1")
+    assert fx.calls() == ["GET /v1/containers/cntr_1/files.zip"], fx.calls()
+    assert (fx.dir / "cntr_1.zip").read_bytes() == b"PK zip"
+    fx.ctl("files", "get", "-a", "cntr_1", "-o", "all.zip")
+    assert (fx.dir / "all.zip").read_bytes() == b"PK zip"
+    assert fx.ctl("files", "get", "-a", "cntr_1", "-o", "-").stdout == "PK zip"
+    fx.ctl("files", "get", "-a", "cntr_1", "a.csv", status=2)
+    fx.ctl("files", "get", "-a", status=2)
+
+    def cut(handler):
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        handler.wfile.write(b"6\r\nPK zip\r\n")
+        handler.wfile.flush()
+        handler.connection.shutdown(socket.SHUT_RDWR)
+        handler.close_connection = True
+
+    fx.special["GET .*/files.zip"] = cut
+    fx.ctl("files", "get", "-a", "cntr_1", "-o", "cut.zip", status=3)
+    assert not (fx.dir / "cut.zip").exists()
 
 
 def files_are_fetched_by_name_or_id(fx):
