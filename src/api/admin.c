@@ -90,8 +90,7 @@ int admin_status(struct request *req, struct error *err)
 	return r < 0 ? r : reply_written(req, MHD_HTTP_OK, err);
 }
 
-/* Core's JSON text as the answer. */
-static void on_json(void *userdata, const char *json, size_t size,
+void admin_on_json(void *userdata, const char *json, size_t size,
 		    const struct error *err)
 {
 	struct request *req = userdata;
@@ -112,120 +111,7 @@ int admin_audit(struct request *req, struct error *err)
 {
 	int r;
 
-	r = core_admin_audit(req->core, on_json, req, err);
-	return r < 0 ? r : ROUTE_PENDING;
-}
-
-/* ------------------------------------------------------------------------ keys */
-
-struct key_fields {
-	struct json_string tenant;
-	struct json_string name;
-	struct json_object *scopes;
-	int64_t expires_after_s;
-};
-
-static const struct json_field key_table[] = {
-	JSON_STRING_FIELD("tenant", struct key_fields, tenant,
-			  .required = true, .min = 1, .max = CORE_TENANT_MAX),
-	JSON_STRING_FIELD("name", struct key_fields, name, .max = 256),
-	JSON_ARRAY_FIELD("scopes", struct key_fields, scopes, .min = 1,
-			 .max = 16),
-	JSON_INT_FIELD("expires_after_s", struct key_fields, expires_after_s,
-		       .min = 1, .max = INT32_MAX),
-};
-
-static const struct {
-	const char *name;
-	unsigned scope;
-} scopes[] = {
-	{ "files", CORE_SCOPE_FILES },
-	{ "containers", CORE_SCOPE_CONTAINERS },
-	{ "responses", CORE_SCOPE_RESPONSES },
-	{ "toolboxes", CORE_SCOPE_TOOLBOXES },
-	{ "sessions", CORE_SCOPE_SESSIONS },
-	{ "metrics", CORE_SCOPE_METRICS },
-};
-
-static unsigned scope_of(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
-		if (strcmp(scopes[i].name, name) == 0)
-			return scopes[i].scope;
-	return 0;
-}
-
-static int read_scopes(const struct json_object *array, unsigned *ret,
-		       struct error *err)
-{
-	struct json_string name;
-	size_t i;
-	int r;
-
-	*ret = array ? 0 : CORE_SCOPE_ALL;
-	for (i = 0; i < json_array_size(array); i++) {
-		r = json_read_string_item(array, "scopes", i, &name, err);
-		if (r < 0)
-			return r;
-		if (!scope_of(name.data)) {
-			error_set(err, ERR_BAD_REQUEST,
-				  "A scope is one of files, containers, "
-				  "responses, toolboxes, sessions and metrics");
-			error_set_param(err, "scopes[%zu]", i);
-			error_set_reason(err, "invalid_value");
-			return -EINVAL;
-		}
-		*ret |= scope_of(name.data);
-	}
-	return 0;
-}
-
-int admin_keys_create(struct request *req, struct error *err)
-{
-	struct key_fields fields = { .expires_after_s = 0 };
-	struct json_object *object;
-	struct key_spec spec;
-	int r;
-
-	r = request_json(req, &object, err);
-	if (r < 0)
-		return r;
-	r = json_read_fields(object, NULL, key_table,
-			     sizeof(key_table) / sizeof(key_table[0]),
-			     JSON_UNKNOWN_REFUSED, &fields, err);
-	if (r < 0)
-		return r;
-	spec.tenant = fields.tenant.data;
-	spec.name = fields.name.data ? fields.name.data : "";
-	spec.expires_after_sec = fields.expires_after_s;
-	r = read_scopes(fields.scopes, &spec.scopes, err);
-	if (r < 0)
-		return r;
-	r = core_admin_key_create(req->core, &spec, on_json, req, err);
-	return r < 0 ? r : ROUTE_PENDING;
-}
-
-int admin_keys_list(struct request *req, struct error *err)
-{
-	int r;
-
-	r = core_admin_key_list(req->core, &req->out, err);
-	return r < 0 ? r : reply_written(req, MHD_HTTP_OK, err);
-}
-
-static void on_revoked(void *userdata, const struct error *err)
-{
-	reply_deleted(userdata, "key", err);
-}
-
-int admin_keys_revoke(struct request *req, struct error *err)
-{
-	int r;
-
-	r = core_admin_key_revoke(req->core, req->match.param[0], on_revoked,
-				  req, err);
+	r = core_admin_audit(req->core, admin_on_json, req, err);
 	return r < 0 ? r : ROUTE_PENDING;
 }
 

@@ -6,14 +6,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/admit.h"
 #include "api/api_private.h"
 #include "api/http_listen.h"
 #include "api/http_server.h"
 #include "base/cleanup.h"
+#include "core/core.h"
 
 static void api_freep(struct api **api)
 {
 	api_free(*api);
+}
+
+static void on_revoked(void *userdata, const char *tenant, const char *key_id)
+{
+	admit_cut(userdata, tenant, key_id);
 }
 
 int api_new(const struct api_config *config, struct api **ret,
@@ -27,9 +34,11 @@ int api_new(const struct api_config *config, struct api **ret,
 		return error_set_errno(err, -ENOMEM, "Cannot start serving");
 	api->config = *config;
 	LIST_INIT(&api->zips);
+	TAILQ_INIT(&api->admitted);
 	r = http_server_new(config->event, api, &api->server, err);
 	if (r < 0)
 		return r;
+	core_on_revoked(config->core, on_revoked, api);
 	*ret = take_ptr(api);
 	return 0;
 }
@@ -38,6 +47,7 @@ void api_free(struct api *api)
 {
 	if (!api)
 		return;
+	core_on_revoked(api->config.core, NULL, NULL);
 	http_server_free(api->server);
 	if (api->unix_path)
 		(void)unlink(api->unix_path);

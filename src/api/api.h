@@ -31,10 +31,21 @@
  *   POST   /admin/v1/sessions/{cntr_… or vm_…}/nmi	core_admin_nmi()
  *   GET    /admin/v1/status			core_admin_status()
  *   GET    /admin/v1/audit			core_admin_audit()
- *   GET    /admin/v1/keys			core_admin_key_list()
+ *   GET    /admin/v1/keys[?tenant=…]		core_admin_key_list()
  *   POST   /admin/v1/keys			{"tenant","name","scopes":[…],
- *						 "expires_after_s"}
+ *						 "expires_after_s",
+ *						 "max_requests",
+ *						 "requests_per_minute"}
  *   DELETE /admin/v1/keys/{key_…}		core_admin_key_revoke()
+ *   GET    /admin/v1/tenants			core_admin_tenant_list()
+ *   POST   /admin/v1/tenants			{"id", limits as in struct
+ *						 tenant_limits}
+ *   GET    /admin/v1/tenants/{name}		core_admin_tenant_get()
+ *   POST   /admin/v1/tenants/{name}		limits; 0 is the settings'
+ *   DELETE /admin/v1/tenants/{name}		core_admin_tenant_delete()
+ *   GET    /admin/v1/usage[?since=2026-11-29][&by=day][&tenant=…]
+ *						core_admin_usage()
+ *   GET    /admin/v1/backup			a copy of the database
  *   POST   /admin/v1/clock			{"advance_s":n}
  */
 

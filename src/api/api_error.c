@@ -64,9 +64,10 @@ unsigned api_error_status(enum error_code code)
 	return kinds[code].status;
 }
 
-unsigned api_error_retry_after(enum error_code code)
+unsigned api_error_retry_after(const struct error *err)
 {
-	return kinds[code].retry_after;
+	return err->retry_after_sec ? err->retry_after_sec
+				    : kinds[err->code].retry_after;
 }
 
 bool api_error_is_final(enum error_code code)

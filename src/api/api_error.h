@@ -24,7 +24,7 @@ enum api_envelope {
 unsigned api_error_status(enum error_code code);
 
 /** api_error_retry_after() - Seconds to wait before trying again, 0: unsaid */
-unsigned api_error_retry_after(enum error_code code);
+unsigned api_error_retry_after(const struct error *err);
 
 /** api_error_is_final() - Whether clients must not repeat the call by themselves */
 bool api_error_is_final(enum error_code code);

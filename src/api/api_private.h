@@ -6,14 +6,24 @@
 
 #include <sys/queue.h>
 
+#include <stdint.h>
+#include <sys/queue.h>
+
 #include "api/api.h"
+#include "api/penalty.h"
 
 struct container_zip;
 struct http_server;
+struct request;
+
+TAILQ_HEAD(request_list, request);
 
 struct api {
 	struct api_config config;
 	struct http_server *server;
+	struct request_list admitted;	/* with a key, under way */
+	uint64_t auth_failures;
+	struct penalties penalties;
 	char *url;		/* of the first TCP listener, or NULL */
 	LIST_HEAD(, container_zip) zips;	/* archives being fetched */
 	char *unix_path;	/* to be unlinked, or NULL */

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/admit.h"
+#include "api/api_private.h"
 #include "api/http_conn.h"
+#include "api/penalty.h"
 #include "api/request.h"
 #include "base/hex.h"
 
@@ -95,29 +98,37 @@ static int check_peer(struct request *req, struct error *err)
 			       "'Authorization: Bearer KEY'");
 }
 
+static int check_key(struct request *req, struct error *err)
+{
+	const char *key = NULL;
+	int r;
+
+	r = find_key(&req->head, &key, err);
+	if (r < 0)
+		return r;
+	if (!key)
+		return check_peer(req, err);
+	r = core_authenticate(req->core, key, strlen(key), &req->who, err);
+	return r < 0 ? r : admit_begin(req, err);
+}
+
 int auth_check(struct request *req, struct error *err)
 {
 	const struct route *route = req->match.route;
-	const char *key = NULL;
 	int r;
 
 	if (route->family == FAMILY_ADMIN)
 		return check_admin(req, err);
 	if (route->scope == 0)
 		return 0;
-	r = find_key(&req->head, &key, err);
-	if (r < 0)
-		return r;
-	if (!key) {
-		r = check_peer(req, err);
-		if (r < 0 || req->operator)
-			return r;
-	} else {
-		r = core_authenticate(req->core, key, strlen(key), &req->who,
-				      err);
-		if (r < 0)
-			return r;
+	r = check_key(req, err);
+	if (r < 0 && err->code == ERR_UNAUTHORIZED) {
+		req->api->auth_failures++;
+		r = penalty_add(&req->api->penalties, req->conn->peer.network,
+				req->began_usec, err);
 	}
+	if (r < 0 || req->operator)
+		return r;
 	if (req->who.scopes & route->scope)
 		return 0;
 	return error_set(err, ERR_FORBIDDEN,

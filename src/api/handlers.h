@@ -7,6 +7,8 @@
  * negative errno with @err filled in.
  */
 
+#include <stddef.h>
+
 #include "base/error.h"
 
 struct request;
@@ -51,16 +53,32 @@ HANDLER(health_ready);
 HANDLER(health_metrics);
 
 /* admin.c */
+
+/** admin_on_json() - A json_fn of core: its text is the answer of a request */
+void admin_on_json(void *userdata, const char *json, size_t size,
+		   const struct error *err);
+
 HANDLER(admin_sessions_list);
 HANDLER(admin_sessions_inspect);
 HANDLER(admin_sessions_kill);
 HANDLER(admin_sessions_nmi);
 HANDLER(admin_status);
 HANDLER(admin_audit);
+HANDLER(admin_clock);
+
+/* admin_tenants.c */
 HANDLER(admin_keys_list);
 HANDLER(admin_keys_create);
 HANDLER(admin_keys_revoke);
-HANDLER(admin_clock);
+HANDLER(admin_tenants_list);
+HANDLER(admin_tenants_create);
+HANDLER(admin_tenants_get);
+HANDLER(admin_tenants_set);
+HANDLER(admin_tenants_delete);
+
+/* admin_usage.c */
+HANDLER(admin_usage);
+HANDLER(admin_backup);
 
 #undef HANDLER
 

@@ -75,6 +75,9 @@ int health_metrics(struct request *req, struct error *err)
 	on_figure(&m, "cupola_http_connections", "gauge",
 		  "Clients that are connected", "",
 		  api_connections(req->api));
+	on_figure(&m, "cupola_auth_failures_total", "counter",
+		  "Requests without a key that opens", "",
+		  (double)req->api->auth_failures);
 	core_metrics(req->core, on_figure, &m);
 	r = m.r < 0 ? error_set_errno(err, m.r, "Cannot write the figures")
 		    : reply_text(req, "text/plain; version=0.0.4; "

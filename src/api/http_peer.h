@@ -8,6 +8,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /**
@@ -22,11 +23,13 @@ struct http_groups {
 
 /**
  * struct http_peer - Who is at the other end
+ * @network:	As whom failures are held against it; 0: not at all
  * @local:	Came by a Unix socket; the rest is false if not
  * @admin:	root, the daemon's own user, or of the group "cupola-admin"
  * @view:	Of the group "cupola-view"
  */
 struct http_peer {
+	uint64_t network;
 	bool local;
 	bool admin;
 	bool view;

@@ -14,6 +14,7 @@
 #include "api/http_linger.h"
 #include "api/http_listen.h"
 #include "api/http_peer.h"
+#include "api/penalty.h"
 #include "api/request.h"
 #include "base/cleanup.h"
 #include "base/event.h"
@@ -328,6 +329,7 @@ static void on_accepted(void *userdata, int fd,
 	struct http_server *s = userdata;
 
 	s->adding = http_peer_of(fd, &s->groups);
+	s->adding.network = penalty_network(address, size);
 	/* Owns the descriptor from here on, also if it fails. */
 	if (MHD_add_connection(s->mhd, fd, address, size) != MHD_YES)
 		log_warning(NULL, -errno, "Cannot serve a new connection");

@@ -5,6 +5,9 @@ libapi_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(MICROHTTPD_CFLAGS) \
 	$(GNUTLS_CFLAGS) $(ARCHIVE_CFLAGS)
 libapi_a_SOURCES = \
 	%reldir%/admin.c \
+	%reldir%/admin_tenants.c \
+	%reldir%/admin_usage.c \
+	%reldir%/admit.c %reldir%/admit.h \
 	%reldir%/api.c %reldir%/api.h %reldir%/api_private.h \
 	%reldir%/api_error.c %reldir%/api_error.h \
 	%reldir%/auth.c %reldir%/auth.h \
@@ -28,6 +31,7 @@ libapi_a_SOURCES = \
 	%reldir%/openai_files.c \
 	%reldir%/openai_models.c \
 	%reldir%/page.c %reldir%/page.h \
+	%reldir%/penalty.c %reldir%/penalty.h \
 	%reldir%/reply.c %reldir%/reply.h \
 	%reldir%/reply_file.c \
 	%reldir%/request.c %reldir%/request.h \

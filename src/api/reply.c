@@ -126,9 +126,10 @@ void reply_deleted(struct request *req, const char *object,
 	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
 }
 
-static void add_error_headers(struct request *req, enum error_code code)
+static void add_error_headers(struct request *req, const struct error *err)
 {
-	unsigned after = api_error_retry_after(code);
+	unsigned after = api_error_retry_after(err);
+	enum error_code code = err->code;
 
 	if (after > 0)
 		reply_header_int(req, MHD_HTTP_HEADER_RETRY_AFTER, after);
@@ -151,5 +152,5 @@ void reply_error(struct request *req, const struct error *err)
 	    reply_buffer(req, api_error_status(err->code), &b,
 			 "application/json", &ignored) < 0)
 		return;		/* no memory: the connection is closed */
-	add_error_headers(req, err->code);
+	add_error_headers(req, err);
 }

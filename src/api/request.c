@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/admit.h"
 #include "api/api_private.h"
 #include "api/auth.h"
 #include "api/exec_stream.h"
@@ -75,6 +76,7 @@ struct request *request_new(struct api *api, struct http_conn *conn,
 
 static void request_free(struct request *req)
 {
+	admit_end(req);
 	if (req->response)
 		MHD_destroy_response(req->response);
 	if (req->work_free)

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "api/body.h"
 #include "api/http_head.h"
@@ -113,6 +114,10 @@ struct request {
 	void (*work_free)(void *work);
 	enum view_output output;
 	bool has_run;
+
+	/* Private to admit.c. */
+	TAILQ_ENTRY(request) in_api;
+	bool admitted;
 
 	/* Private to request.c and reply.c. */
 	enum request_state state;

@@ -69,6 +69,13 @@ const struct route routes[] = {
 	ADMIN("GET", "keys", admin_keys_list, .view = true),
 	ADMIN("POST", "keys", admin_keys_create, .body = BODY_JSON),
 	ADMIN("DELETE", "keys/{}", admin_keys_revoke),
+	ADMIN("GET", "tenants", admin_tenants_list, .view = true),
+	ADMIN("POST", "tenants", admin_tenants_create, .body = BODY_JSON),
+	ADMIN("GET", "tenants/{}", admin_tenants_get, .view = true),
+	ADMIN("POST", "tenants/{}", admin_tenants_set, .body = BODY_JSON),
+	ADMIN("DELETE", "tenants/{}", admin_tenants_delete),
+	ADMIN("GET", "usage", admin_usage, .view = true),
+	ADMIN("GET", "backup", admin_backup),
 	ADMIN("POST", "clock", admin_clock, .body = BODY_JSON),
 };
 

@@ -50,18 +50,6 @@ void view_json_file(struct json_writer *w, const char *key,
 
 /* ---------------------------------------------------------------- containers */
 
-static void write_usage(struct json_writer *w, const struct usage_view *usage)
-{
-	json_write_object(w, "usage");
-	json_write_uint(w, "executions", usage->executions);
-	json_write_uint(w, "assigned_s", usage->assigned_sec);
-	json_write_uint(w, "executing_ms", usage->executing_msec);
-	json_write_uint(w, "cpu_ms", usage->cpu_msec);
-	json_write_uint(w, "bytes_in", usage->bytes_in);
-	json_write_uint(w, "bytes_out", usage->bytes_out);
-	json_write_close(w);
-}
-
 static void write_ended(struct json_writer *w,
 			const struct container_view *container)
 {
@@ -86,7 +74,9 @@ static void write_session(struct json_writer *w,
 	json_write_string(w, "pool", container->pool);
 	json_write_string(w, "image", container->image);
 	json_write_uint(w, "kernel_epoch", container->kernel_epoch);
-	write_usage(w, &container->usage);
+	json_write_object(w, "usage");
+	core_usage_write(&container->usage, w);
+	json_write_close(w);
 	json_write_close(w);
 }
 
@@ -113,6 +103,8 @@ void view_json_container(struct json_writer *w, const char *key,
 	write_session(w, container);
 	if (operator) {
 		json_write_string(w, "tenant", container->tenant);
+		json_write_string(w, "key", container->key_id);
+		json_write_string(w, "origin", container->origin);
 		json_write_string(w, "vm", container->vm);
 	}
 	json_write_close(w);

@@ -138,6 +138,12 @@ void error_set_reason(struct error *err, const char *reason)
 		(void)snprintf(err->reason, sizeof(err->reason), "%s", reason);
 }
 
+void error_set_retry_after(struct error *err, unsigned sec)
+{
+	if (err && !err->retry_after_sec)
+		err->retry_after_sec = sec;
+}
+
 void error_clear(struct error *err)
 {
 	if (err)

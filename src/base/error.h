@@ -62,12 +62,14 @@ enum {
  * @param:	The field of the request that is at fault, as a dotted path
  *		("expires_after.minutes"), or ""
  * @reason:	The machine-readable cause ("integer_above_max_value"), or ""
+ * @retry_after_sec: When another try may succeed; 0: what the kind says
  */
 struct error {
 	enum error_code code;
 	char message[ERROR_MESSAGE_MAX];
 	char param[ERROR_PARAM_MAX];
 	char reason[ERROR_REASON_MAX];
+	unsigned retry_after_sec;
 };
 
 #define ERROR_INIT ((struct error){ .code = ERR_NONE })
@@ -129,6 +131,9 @@ void error_set_param(struct error *err, const char *fmt, ...)
  * The first reason given stays.
  */
 void error_set_reason(struct error *err, const char *reason);
+
+/** error_set_retry_after() - Say when another try may succeed; the first stays */
+void error_set_retry_after(struct error *err, unsigned sec);
 
 /**
  * error_clear() - Make the object as ERROR_INIT does, for another try

@@ -88,6 +88,15 @@ const struct setting settings_table[] = {
 	UINT("session", "max_per_tenant", "64", 1, 4096,
 	     "sessions of one tenant at a time"),
 
+	UINT("tenant", "executions", "256", 1, 100000,
+	     "executions of one tenant that run or wait at a time"),
+	UINT("tenant", "requests", "512", 1, 100000,
+	     "requests of one tenant under way at a time"),
+	UINT("tenant", "requests_per_minute", "60000", 0, 100000000,
+	     "requests of one tenant; 0 is no limit"),
+	UINT("tenant", "session_hours", "0", 0, 1000000,
+	     "session hours of one tenant per day; 0 is no limit"),
+
 	TIME("exec", "timeout", "120", SECONDS(1), HOURS(24),
 	     "time limit of an execution that asks for none"),
 	TIME("exec", "max_timeout", "300", SECONDS(1), HOURS(24),
@@ -95,6 +104,12 @@ const struct setting settings_table[] = {
 
 	TIME("store", "retention", "24h", SECONDS(1), DAYS(3650),
 	     "how long files and records outlive their session"),
+	TIME("store", "executions", "24h", SECONDS(1), DAYS(3650),
+	     "how long records of executions are kept"),
+	TIME("store", "sessions", "7d", SECONDS(1), DAYS(3650),
+	     "how long it is known why a session ended"),
+	TIME("store", "usage", "90d", DAYS(1), DAYS(3650),
+	     "how long the usage ledger is kept entry by entry"),
 	SIZE("store", "max_file", "512M", KIB(1), TIB(1),
 	     "largest file that may be uploaded"),
 	SIZE("store", "quota", "10G", KIB(1), TIB(1024),

@@ -5,7 +5,6 @@
 
 #include "base/json_write.h"
 #include "core/container.h"
-#include "core/usage.h"
 #include "core/vm.h"
 
 /* The operator's calls, but for keys (auth.c) and the audit (audit.c). */
@@ -56,24 +55,14 @@ static void write_execs(const struct container *c, struct json_writer *w)
 	json_write_close(w);
 }
 
-static void write_usage(const struct usage_view *u, struct json_writer *w)
-{
-	json_write_object(w, "usage");
-	json_write_uint(w, "executions", u->executions);
-	json_write_uint(w, "assigned_sec", u->assigned_sec);
-	json_write_uint(w, "executing_msec", u->executing_msec);
-	json_write_uint(w, "cpu_msec", u->cpu_msec);
-	json_write_uint(w, "bytes_in", u->bytes_in);
-	json_write_uint(w, "bytes_out", u->bytes_out);
-	json_write_close(w);
-}
-
 static void write_container(const struct container_view *v,
 			    struct json_writer *w)
 {
 	json_write_string(w, "id", v->id);
 	json_write_string(w, "object", "container");
 	json_write_string(w, "tenant", v->tenant);
+	json_write_string(w, "key", v->key_id);
+	json_write_string(w, "origin", v->origin);
 	json_write_string(w, "name", v->name);
 	json_write_string(w, "dialect", dialect_name(v->dialect));
 	json_write_string(
@@ -89,7 +78,9 @@ static void write_container(const struct container_view *v,
 	json_write_string(w, "image", v->image);
 	json_write_uint(w, "memory_mib", memory_tier_mib(v->memory));
 	json_write_uint(w, "kernel_epoch", v->kernel_epoch);
-	write_usage(&v->usage, w);
+	json_write_object(w, "usage");
+	core_usage_write(&v->usage, w);
+	json_write_close(w);
 }
 
 static int inspect_container(struct core *core, const char *id,

@@ -2,8 +2,6 @@
 #include "core/admission.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/settings.h"
@@ -80,59 +78,4 @@ void admission_give_vm(struct core *core, struct pool *pool, uint64_t cost_mib)
 {
 	core->admission.taken_mib -= cost_mib;
 	pool->vm_count--;
-}
-
-struct tenant *tenant_get(struct core *core, const char *id)
-{
-	struct tenant *tenant = map_get(&core->tenants, id);
-
-	if (tenant)
-		return tenant;
-	tenant = calloc(1, sizeof(*tenant));
-	if (!tenant)
-		return NULL;
-	strncpy(tenant->id, id, sizeof(tenant->id) - 1);
-	if (map_put(&core->tenants, &tenant->node, tenant->id, tenant) < 0) {
-		free(tenant);
-		return NULL;
-	}
-	return tenant;
-}
-
-int admission_take_session(struct core *core, struct tenant *tenant,
-			   struct error *err)
-{
-	uint64_t max = core->set.tenant_sessions_max;
-	int r;
-
-	if (max > 0 && tenant->sessions >= max) {
-		r = error_set(err, ERR_LIMIT,
-			      "All %llu containers that may "
-			      "run at a time are in use",
-			      (unsigned long long)max);
-		error_set_reason(err, "quota");
-		return r;
-	}
-	tenant->sessions++;
-	return 0;
-}
-
-void admission_give_session(struct tenant *tenant)
-{
-	tenant->sessions--;
-}
-
-static void tenant_free(void *object, void *userdata)
-{
-	struct tenant *tenant = object;
-	struct core *core = userdata;
-
-	map_remove(&core->tenants, &tenant->node);
-	free(tenant);
-}
-
-void admission_done(struct core *core)
-{
-	map_each(&core->tenants, tenant_free, core);
-	map_done(&core->tenants);
 }

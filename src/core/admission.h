@@ -3,9 +3,9 @@
 #define CORE_ADMISSION_H
 
 /*
- * Who may have how much of the host.
+ * How much of the host VMs may have; what a tenant may have is tenant.h's.
  *
- * Room is taken in the same step in which a VM or session is decided on, before
+ * Room is taken in the same step in which a VM is decided on, before
  * anything is done for it, and given back exactly when nothing of it is left.
  * Refusals name the limit and the numbers.
  */
@@ -13,17 +13,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "core/map.h"
 
 struct core;
 struct pool;
-
-/** struct tenant - What a tenant holds at the moment */
-struct tenant {
-	struct map_node node;
-	char id[65];
-	uint64_t sessions;
-};
 
 struct admission {
 	uint64_t budget_mib; /* memory of the host */
@@ -45,15 +37,5 @@ uint64_t admission_restore_vm(struct core *core, struct pool *pool,
 			      uint32_t memory_mib);
 
 void admission_give_vm(struct core *core, struct pool *pool, uint64_t cost_mib);
-
-/** tenant_get() - What is known of a tenant that exists; NULL: no memory */
-struct tenant *tenant_get(struct core *core, const char *id);
-
-/** admission_take_session() - Count one more session of a tenant */
-int admission_take_session(struct core *core, struct tenant *tenant,
-			   struct error *err);
-void admission_give_session(struct tenant *tenant);
-
-void admission_done(struct core *core);
 
 #endif

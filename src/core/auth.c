@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "base/json_write.h"
 #include "base/name.h"
 #include "core/core_priv.h"
@@ -30,7 +31,7 @@ static const struct {
 	{ CORE_SCOPE_METRICS, "metrics" },
 };
 
-static int refuse_key(struct error *err)
+int auth_refuse_key(struct error *err)
 {
 	int r;
 
@@ -39,26 +40,43 @@ static int refuse_key(struct error *err)
 	return r;
 }
 
+/* The index compares digests, of which a stranger cannot choose a single bit. */
+static int find_key(struct core *core, const char *key, size_t key_len,
+		    struct store_key *ret)
+{
+	uint8_t hash[HASH_SIZE];
+	int r;
+
+	r = hash_sha256(key, key_len, hash);
+	if (r >= 0)
+		r = store_key_find(core->store, hash, ret);
+	if (r >= 0 && !secret_equal(ret->hash, hash, sizeof(hash)))
+		r = -ENOENT;
+	return r;
+}
+
 int core_authenticate(struct core *core, const char *key, size_t key_len,
 		      struct principal *ret, struct error *err)
 {
 	usec_t now = clock_wall(core->clock);
-	uint8_t hash[HASH_SIZE];
+	struct tenant *tenant;
 	struct store_key row;
 	int r;
 
 	if (key_len > KEY_MAX)
-		return refuse_key(err);
-	r = hash_sha256(key, key_len, hash);
-	if (r < 0)
-		return error_set_errno(err, r, "Cannot check a key");
-	r = store_key_find(core->store, hash, &row);
+		return auth_refuse_key(err);
+	r = find_key(core, key, key_len, &row);
 	if (r == -ENOENT ||
 	    (r >= 0 && (row.revoked_usec ||
 			(row.expires_usec && row.expires_usec <= now))))
-		return refuse_key(err);
+		return auth_refuse_key(err);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot check a key");
+	tenant = tenant_find(core, row.tenant);
+	if (!tenant)
+		return auth_refuse_key(err);
+	if (!key_use(core, &row, tenant))
+		return error_set_errno(err, -ENOMEM, "Cannot check a key");
 
 	*ret = (struct principal){ .scopes = row.scopes };
 	strcpy(ret->tenant, row.tenant);
@@ -70,18 +88,13 @@ int core_local(struct core *core, const char *tenant, struct principal *ret,
 	       struct error *err)
 {
 	const char *id = tenant ? tenant : CORE_TENANT_DEFAULT;
-	struct store_tenant row;
-	int r;
+	const struct tenant *found = tenant_find(core, id);
 
-	r = name_is_label(id) ? store_tenant_get(core->store, id, &row) :
-				-ENOENT;
-	if (r == -ENOENT)
+	if (!found)
 		return error_set(err, ERR_NOT_FOUND, "There is no tenant '%s'",
 				 id);
-	if (r < 0)
-		return error_set_errno(err, r, "Cannot read a tenant");
 	*ret = (struct principal){ .scopes = CORE_SCOPE_ALL };
-	strcpy(ret->tenant, row.id);
+	strcpy(ret->tenant, found->id);
 	return 0;
 }
 
@@ -105,12 +118,24 @@ static void write_key(struct json_writer *w, const struct store_key *row)
 				row->expires_usec / USEC_PER_SEC);
 	else
 		json_write_null(w, "expires_at");
+	if (row->last_used_usec)
+		json_write_uint(w, "last_used_at",
+				row->last_used_usec / USEC_PER_SEC);
+	else
+		json_write_null(w, "last_used_at");
 	if (row->revoked_usec)
 		json_write_uint(w, "revoked_at",
 				row->revoked_usec / USEC_PER_SEC);
+	if (row->max_requests)
+		json_write_uint(w, "max_requests", row->max_requests);
+	if (row->requests_per_minute)
+		json_write_uint(w, "requests_per_minute",
+				row->requests_per_minute);
 }
 
 struct key_create {
+	struct core *core;
+	struct tenant *made; /* for this key, or NULL */
 	struct store_key row;
 	char key[ID_SIZE];
 	json_fn done;
@@ -131,8 +156,10 @@ static void on_key_created(void *userdata, int r)
 		json_write_close(&w);
 		r = json_write_end(&w);
 	}
-	if (r < 0)
+	if (r < 0) {
 		core_store_failed(r, &err);
+		tenant_unmake(kc->core, kc->made);
+	}
 	kc->done(kc->userdata, r < 0 ? NULL : buf_str(&json), json.length,
 		 r < 0 ? &err : NULL);
 	if (json.data)
@@ -158,6 +185,8 @@ static int key_draw(struct core *core, const struct key_spec *spec,
 	if (spec->name)
 		strcpy(row->name, spec->name);
 	row->scopes = spec->scopes ? spec->scopes : CORE_SCOPE_ALL;
+	row->max_requests = spec->max_requests;
+	row->requests_per_minute = spec->requests_per_minute;
 	row->created_usec = clock_wall(core->clock);
 	if (spec->expires_after_sec > 0)
 		row->expires_usec =
@@ -170,12 +199,9 @@ static int check_key_spec(const struct key_spec *spec, struct error *err)
 {
 	int r;
 
-	if (!name_is_label(spec->tenant)) {
-		r = error_set(err, ERR_BAD_REQUEST, "'%s' cannot name a tenant",
-			      spec->tenant);
-		error_set_param(err, "tenant");
+	r = tenant_check_id(spec->tenant, "tenant", err);
+	if (r < 0)
 		return r;
-	}
 	if (!spec->name || !spec->name[0])
 		return 0;
 	r = name_check_text(spec->name, strlen(spec->name), CORE_NAME_MAX, err);
@@ -184,21 +210,32 @@ static int check_key_spec(const struct key_spec *spec, struct error *err)
 	return r;
 }
 
-void tenant_put_row(struct core *core, const char *id,
-		    struct store_batch *batch)
+static int key_commit(struct key_create *kc, struct error *err)
 {
-	struct store_tenant row = {
-		.created_usec = clock_wall(core->clock),
-	};
+	struct store_batch *batch = store_batch_new(kc->core->store);
+	struct tenant *tenant;
+	int r;
 
-	strcpy(row.id, id);
-	(void)store_batch_put_tenant(batch, &row);
+	r = tenant_make(kc->core, kc->row.tenant, batch, &tenant, err);
+	if (r < 0) {
+		store_batch_free(batch);
+		return r;
+	}
+	if (r > 0)
+		kc->made = tenant;
+	(void)store_batch_put_key(batch, &kc->row);
+	r = store_commit(kc->core->store, batch, on_key_created, kc);
+	if (r < 0) {
+		store_batch_free(batch);
+		tenant_unmake(kc->core, kc->made);
+		return core_store_failed(r, err);
+	}
+	return 0;
 }
 
 int core_admin_key_create(struct core *core, const struct key_spec *spec,
 			  json_fn done, void *userdata, struct error *err)
 {
-	struct store_batch *batch;
 	struct key_create *kc;
 	int r;
 
@@ -208,24 +245,17 @@ int core_admin_key_create(struct core *core, const struct key_spec *spec,
 	kc = calloc(1, sizeof(*kc));
 	if (!kc)
 		return error_set_errno(err, -ENOMEM, "Cannot make a key");
+	kc->core = core;
 	kc->done = done;
 	kc->userdata = userdata;
 	r = key_draw(core, spec, kc);
+	r = r < 0 ? error_set_errno(err, r, "Cannot make a key") :
+		    key_commit(kc, err);
 	if (r < 0) {
-		free(kc);
-		return error_set_errno(err, r, "Cannot make a key");
-	}
-	batch = store_batch_new(core->store);
-	tenant_put_row(core, spec->tenant, batch);
-	(void)store_batch_put_key(batch, &kc->row);
-	r = store_commit(core->store, batch, on_key_created, kc);
-	if (r < 0) {
-		store_batch_free(batch);
 		explicit_bzero(kc, sizeof(*kc));
 		free(kc);
-		return core_store_failed(r, err);
 	}
-	return 0;
+	return r;
 }
 
 static void on_key_row(void *userdata, const struct store_key *row)
@@ -237,8 +267,8 @@ static void on_key_row(void *userdata, const struct store_key *row)
 	json_write_close(w);
 }
 
-int core_admin_key_list(struct core *core, struct buf *ret_json,
-			struct error *err)
+int core_admin_key_list(struct core *core, const char *tenant,
+			struct buf *ret_json, struct error *err)
 {
 	struct json_writer w = JSON_WRITER_INIT(ret_json);
 	const struct store_page page = { .limit = STORE_PAGE_MAX };
@@ -246,7 +276,7 @@ int core_admin_key_list(struct core *core, struct buf *ret_json,
 
 	json_write_object(&w, NULL);
 	json_write_array(&w, "keys");
-	r = store_key_list(core->store, NULL, &page, on_key_row, &w, NULL);
+	r = store_key_list(core->store, tenant, &page, on_key_row, &w, NULL);
 	json_write_close(&w);
 	json_write_close(&w);
 	if (r >= 0)
@@ -254,10 +284,54 @@ int core_admin_key_list(struct core *core, struct buf *ret_json,
 	return r < 0 ? error_set_errno(err, r, "Cannot list keys") : 0;
 }
 
+struct key_revoke {
+	struct core *core;
+	struct store_key row;
+	core_done_fn done;
+	void *userdata;
+};
+
+static void on_key_revoked(void *userdata, int r)
+{
+	struct key_revoke *kr = userdata;
+	struct core *core = kr->core;
+	struct error err = ERROR_INIT;
+
+	if (r < 0)
+		core_store_failed(r, &err);
+	else if (core->revoked)
+		core->revoked(core->revoked_userdata, kr->row.tenant,
+			      kr->row.id);
+	kr->done(kr->userdata, r < 0 ? &err : NULL);
+	free(kr);
+}
+
+static int key_revoke(struct core *core, const struct store_key *row,
+		      core_done_fn done, void *userdata, struct error *err)
+{
+	struct key_revoke *kr = calloc(1, sizeof(*kr));
+	struct store_batch *batch;
+	int r;
+
+	if (!kr)
+		return error_set_errno(err, -ENOMEM, "Cannot revoke a key");
+	*kr = (struct key_revoke){ core, *row, done, userdata };
+	if (!kr->row.revoked_usec)
+		kr->row.revoked_usec = clock_wall(core->clock);
+	batch = store_batch_new(core->store);
+	(void)store_batch_put_key(batch, &kr->row);
+	r = store_commit(core->store, batch, on_key_revoked, kr);
+	if (r < 0) {
+		store_batch_free(batch);
+		free(kr);
+		return core_store_failed(r, err);
+	}
+	return 0;
+}
+
 int core_admin_key_revoke(struct core *core, const char *key_id,
 			  core_done_fn done, void *userdata, struct error *err)
 {
-	struct store_batch *batch;
 	struct store_key row;
 	int r;
 
@@ -268,9 +342,5 @@ int core_admin_key_revoke(struct core *core, const char *key_id,
 				 key_id);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot read a key");
-	if (!row.revoked_usec)
-		row.revoked_usec = clock_wall(core->clock);
-	batch = store_batch_new(core->store);
-	(void)store_batch_put_key(batch, &row);
-	return core_commit_for(core, batch, done, userdata, err);
+	return key_revoke(core, &row, done, userdata, err);
 }

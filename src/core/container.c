@@ -137,6 +137,8 @@ int container_new(struct core *core, const struct container_spec *spec,
 		return error_set_errno(err, -ENOMEM, "Cannot make a container");
 	strcpy(c->key_id, who->key_id);
 	strcpy(c->name, spec->name);
+	strncpy(c->origin, spec->origin ? spec->origin : CORE_ORIGIN_API,
+		sizeof(c->origin) - 1);
 	strcpy(c->image, pool->image);
 	c->dialect = spec->dialect;
 	c->memory = spec->memory;
@@ -169,6 +171,7 @@ static void restore_usage(struct container *c,
 	c->usage.bytes_out = row->usage_bytes_out;
 	c->executing_usec = row->usage_executing_usec;
 	c->cpu_usec = row->usage_cpu_usec;
+	c->assigned_usec = row->usage_assigned_usec;
 }
 
 int container_restore(struct core *core, const struct store_container *row,
@@ -189,6 +192,7 @@ int container_restore(struct core *core, const struct store_container *row,
 	strcpy(c->id, row->id);
 	strcpy(c->key_id, row->key_id);
 	strcpy(c->name, row->name);
+	strcpy(c->origin, row->origin);
 	strcpy(c->image, row->image);
 	c->dialect = dialect_parse(row->dialect);
 	c->memory = memory_tier_of_mib(row->memory_mib);
@@ -199,7 +203,7 @@ int container_restore(struct core *core, const struct store_container *row,
 	c->created_usec = row->created_usec;
 	c->active_wall = row->last_active_usec;
 	c->active_boot = usec_sub(clock_boot(core->clock), idle_for);
-	c->erased = row->deleted;
+	c->erased = row->deleted || c->tenant->closed_usec;
 	if (c->erased && c->reason == END_NONE) {
 		c->state = SESSION_VIEW_STOPPING;
 		c->reason = END_DELETED;
@@ -241,6 +245,7 @@ void container_put_row(const struct container *c, struct store_batch *batch)
 	strcpy(row.tenant, c->tenant->id);
 	strcpy(row.key_id, c->key_id);
 	strcpy(row.name, c->name);
+	strcpy(row.origin, c->origin);
 	strcpy(row.dialect, dialect_name(c->dialect));
 	strcpy(row.pool, c->pool->name);
 	strcpy(row.image, c->image);
@@ -287,7 +292,7 @@ static void container_bury(struct container *c)
 	handle_drop(c);
 	container_detach_execs(c);
 	map_remove(&c->core->containers, &c->node);
-	admission_give_session(c->tenant);
+	tenant_give_session(c->tenant);
 	timer_clear(c->limit);
 	timer_clear(c->harvest_deadline);
 	gc_bury(&c->core->gc, &c->buried, container_free, c);
@@ -359,7 +364,7 @@ void container_link_lost(struct container *c)
 bool reason_harvests(enum end_reason reason)
 {
 	return reason == END_IDLE_TIMEOUT || reason == END_HARD_LIMIT ||
-	       reason == END_DRAINED;
+	       reason == END_DRAINED || reason == END_BUDGET;
 }
 
 static void container_stop(struct container *c)
@@ -439,6 +444,13 @@ static void container_over(struct container *c)
 	}
 }
 
+void container_sample(struct container *c, uint64_t cpu_usec)
+{
+	/* A process that is no child any more is sampled a little late. */
+	if (cpu_usec > c->cpu_usec)
+		c->cpu_usec = cpu_usec;
+}
+
 void container_vm_gone(struct container *c, uint64_t cpu_usec)
 {
 	struct vm *vm = c->vm;
@@ -446,8 +458,9 @@ void container_vm_gone(struct container *c, uint64_t cpu_usec)
 	harvest_stop(c);
 	if (c->running && c->state == SESSION_VIEW_STOPPING)
 		exec_lose(c->running, c->reason);
-	c->cpu_usec = cpu_usec;
-	c->usage.assigned_sec = usage_assigned(c) / USEC_PER_SEC;
+	/* What was sampled before counts where the last word is missing. */
+	container_sample(c, cpu_usec);
+	c->assigned_usec = usage_assigned(c);
 	if (c->state < SESSION_VIEW_STOPPING)
 		container_end(c, vm->reason);
 	if (c->state == SESSION_VIEW_STOPPING)

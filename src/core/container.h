@@ -57,6 +57,7 @@ struct container {
 	struct tenant *tenant;
 	char key_id[ID_SIZE];
 	char name[STORE_NAME_SIZE];
+	char origin[STORE_NAME_SIZE];
 	enum core_dialect dialect;
 	unsigned idle_minutes;
 	enum memory_tier memory;
@@ -98,6 +99,7 @@ struct container {
 	struct timer *harvest_deadline;
 
 	struct usage_view usage;
+	usec_t assigned_usec; /* as long as there is no VM to tell */
 	uint64_t executing_usec;
 	uint64_t cpu_usec;
 };
@@ -135,6 +137,7 @@ void container_destroy_vm(struct container *c);
 void container_vm_ready(struct container *c);
 void container_link_lost(struct container *c);
 void container_vm_gone(struct container *c, uint64_t cpu_usec);
+void container_sample(struct container *c, uint64_t cpu_usec);
 
 /** container_placed() - All files are in the guest */
 void container_placed(struct container *c);

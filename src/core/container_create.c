@@ -315,7 +315,7 @@ static int create_start(struct create *cr, const struct container_spec *spec,
 	struct store_batch *batch;
 	int r;
 
-	r = admission_take_session(core, c->tenant, err);
+	r = tenant_take_session(core, c->tenant, err);
 	if (r < 0) {
 		container_free(c);
 		return r;
@@ -327,7 +327,7 @@ static int create_start(struct create *cr, const struct container_spec *spec,
 			map_remove(&core->containers, &c->node);
 	}
 	if (r < 0) {
-		admission_give_session(c->tenant);
+		tenant_give_session(c->tenant);
 		container_free(c);
 		return error_set_errno(err, r, "Cannot make a container");
 	}

@@ -122,6 +122,8 @@ void container_fill_view(const struct container *c, struct container_view *ret)
 	*ret = (struct container_view){
 		.name = c->name,
 		.tenant = c->tenant->id,
+		.key_id = c->key_id,
+		.origin = c->origin,
 		.dialect = c->dialect,
 		.created_at = (int64_t)(c->created_usec / USEC_PER_SEC),
 		.last_active_at = (int64_t)(c->active_wall / USEC_PER_SEC),
@@ -136,14 +138,11 @@ void container_fill_view(const struct container *c, struct container_view *ret)
 		.vm = c->vm ? c->vm->id : "",
 		.kernel_epoch = c->kernel_epoch,
 		.queued = c->queued,
-		.usage = c->usage,
 	};
 	strcpy(ret->id, c->id);
 	if (c->running)
 		strcpy(ret->executing, c->running->id);
-	ret->usage.assigned_sec = usage_assigned(c) / USEC_PER_SEC;
-	ret->usage.executing_msec = c->executing_usec / USEC_PER_MSEC;
-	ret->usage.cpu_msec = c->cpu_usec / USEC_PER_MSEC;
+	usage_fill_view(c, &ret->usage);
 	fill_limits(c, ret);
 }
 
@@ -153,6 +152,8 @@ void container_view_of_row(const struct store_container *row,
 	*ret = (struct container_view){
 		.name = row->name,
 		.tenant = row->tenant,
+		.key_id = row->key_id,
+		.origin = row->origin,
 		.dialect = dialect_parse(row->dialect),
 		.created_at = (int64_t)(row->created_usec / USEC_PER_SEC),
 		.last_active_at = (int64_t)(row->last_active_usec /
@@ -168,16 +169,8 @@ void container_view_of_row(const struct store_container *row,
 		.image = row->image,
 		.vm = row->vm_id,
 		.kernel_epoch = row->kernel_epoch,
-		.usage = {
-			.executions = row->usage_executions,
-			.assigned_sec = row->usage_assigned_usec / USEC_PER_SEC,
-			.executing_msec = row->usage_executing_usec /
-					  USEC_PER_MSEC,
-			.cpu_msec = row->usage_cpu_usec / USEC_PER_MSEC,
-			.bytes_in = row->usage_bytes_in,
-			.bytes_out = row->usage_bytes_out,
-		},
 	};
+	usage_view_of_row(row, &ret->usage);
 	strcpy(ret->id, row->id);
 }
 

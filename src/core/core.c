@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/event.h"
+#include "core/budget.h"
 #include "core/container.h"
 #include "core/core_priv.h"
 #include "core/load.h"
@@ -124,6 +125,7 @@ static void on_swept(void *userdata, int r, const struct store_swept *swept)
 		log_error(NULL, r, "Cannot remove what is old");
 	else if (swept->more && !core->stopping)
 		timer_set(core->sweep, 0);
+	tenant_gc(core);
 }
 
 /* What is older than it is kept; 0 would mean that nothing is. */
@@ -142,12 +144,14 @@ static void on_sweep(struct timer *t, void *userdata)
 		.now_usec = now,
 		.cfiles_before_usec = sweep_before(now, core->set.retention),
 		.executions_before_usec =
-			sweep_before(now, CORE_EXECUTIONS_KEPT),
+			sweep_before(now, core->set.executions_kept),
 		.containers_before_usec =
-			sweep_before(now, CORE_CONTAINERS_KEPT),
+			sweep_before(now, core->set.sessions_kept),
+		.usage_before_usec = sweep_before(now, core->set.usage_kept),
 	};
 
 	timer_set_after(t, CORE_SWEEP_USEC);
+	budget_enforce(core);
 	(void)store_sweep(core->store, &spec, on_swept, core);
 }
 
@@ -233,9 +237,11 @@ int core_start(struct core *core, void (*ready)(void *userdata), void *userdata,
 	       struct error *err)
 {
 	struct store_batch *batch = store_batch_new(core->store);
+	struct tenant *tenant;
 	int r;
 
-	tenant_put_row(core, CORE_TENANT_DEFAULT, batch);
+	/* It is never erased, so what fails here is memory, told by the commit. */
+	(void)tenant_make(core, CORE_TENANT_DEFAULT, batch, &tenant, NULL);
 	r = store_commit(core->store, batch, on_committed, NULL);
 	if (r < 0) {
 		store_batch_free(batch);
@@ -333,13 +339,22 @@ void core_free(struct core *core)
 	gc_done(&core->gc);
 	pools_done(core);
 	reconcile_done(core);
-	admission_done(core);
+	tenants_done(core);
 	timer_free(core->sweep);
 	timer_free(core->stop_deadline);
 	core->stop_over = sd_event_source_disable_unref(core->stop_over);
 	clock_free(core->own_clock);
 	sd_event_unref(core->event);
 	free(core);
+}
+
+void core_on_revoked(struct core *core,
+		     void (*revoked)(void *userdata, const char *tenant,
+				     const char *key_id),
+		     void *userdata)
+{
+	core->revoked = revoked;
+	core->revoked_userdata = userdata;
 }
 
 /* ------------------------------------------------------------------- ready */

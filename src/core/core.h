@@ -37,6 +37,7 @@
 struct blobs;
 struct buf;
 struct core;
+struct json_writer;
 struct settings;
 struct store;
 struct vmd_client;
@@ -157,6 +158,26 @@ int core_authenticate(struct core *core, const char *key, size_t key_len,
 /** core_local() - The principal of a trusted Unix socket; NULL: "default" */
 int core_local(struct core *core, const char *tenant, struct principal *ret,
 	       struct error *err);
+
+/**
+ * core_request_begin() - Take a place, and a token, for one request with a key
+ *
+ * Return: 0, and core_request_end() has to follow; ERR_LIMIT with the numbers;
+ * ERR_UNAUTHORIZED if the key has been revoked since it was authenticated
+ */
+int core_request_begin(struct core *core, const struct principal *who,
+		       struct error *err);
+void core_request_end(struct core *core, const struct principal *who);
+
+/**
+ * core_on_revoked() - Be told of keys that open nothing any more
+ * @revoked:	@key_id NULL: none of the tenant's does. What is under way for
+ *		them has to end now
+ */
+void core_on_revoked(struct core *core,
+		     void (*revoked)(void *userdata, const char *tenant,
+				     const char *key_id),
+		     void *userdata);
 
 /* --------------------------------------------------------------- pages */
 
@@ -293,6 +314,7 @@ struct container_spec {
 	enum memory_tier memory;
 	size_t file_count;
 	const char *const *file_ids; /* copied in, source "user" */
+	const char *origin; /* conversation or agent; NULL: the API itself */
 	struct idempotency idempotency;
 };
 
@@ -311,14 +333,20 @@ struct usage_view {
 	uint64_t assigned_sec;
 	uint64_t executing_msec;
 	uint64_t cpu_msec;
+	uint64_t memory_mib_msec;
 	uint64_t bytes_in;
 	uint64_t bytes_out;
 };
+
+/** core_usage_write() - Its members, into an object that was begun */
+void core_usage_write(const struct usage_view *usage, struct json_writer *w);
 
 struct container_view {
 	char id[ID_MAX + 1]; /* cntr_… */
 	const char *name;
 	const char *tenant; /* for the operator only */
+	const char *key_id; /* … */
+	const char *origin; /* what made it, "api" if nothing else did */
 	enum core_dialect dialect;
 	int64_t created_at;
 	int64_t last_active_at;

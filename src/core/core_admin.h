@@ -54,22 +54,105 @@ struct key_spec {
 	const char *name;
 	unsigned scopes;
 	int64_t expires_after_sec; /* 0: never */
+	uint64_t max_requests;     /* at a time; 0: the tenant's limit alone */
+	uint64_t requests_per_minute;
 };
 
 /**
  * core_admin_key_create() - Make a key
  *
- * Answers {"id","tenant","name","scopes":[…],"created_at","expires_at","key"},
- * the only time that "key" is shown.
+ * Answers {"id","tenant","name","scopes":[…],"created_at","expires_at",
+ * "last_used_at","key"} and the limits that are set, the only time that "key" is shown.
  */
 int core_admin_key_create(struct core *core, const struct key_spec *spec,
 			  json_fn done, void *userdata, struct error *err);
 
-/** core_admin_key_list() - {"keys":[as above, without "key"]}, all tenants */
-int core_admin_key_list(struct core *core, struct buf *ret_json,
-			struct error *err);
+/** core_admin_key_list() - {"keys":[as above, no "key"]}; @tenant NULL: of all */
+int core_admin_key_list(struct core *core, const char *tenant,
+			struct buf *ret_json, struct error *err);
+
+/**
+ * core_admin_key_revoke() - Have a key open nothing any more
+ *
+ * What is under way with it is cut off (core_on_revoked()); what it made stays
+ * its tenant's.
+ */
 int core_admin_key_revoke(struct core *core, const char *key_id,
 			  core_done_fn done, void *userdata, struct error *err);
+
+/* A limit of core_admin_tenant_set() that stays as it is. */
+#define TENANT_KEEP UINT64_MAX
+
+/**
+ * struct tenant_limits - What a tenant may have
+ * @max_executions: That run or wait at a time
+ * @max_requests: Under way at a time, with all of its keys
+ * @max_bytes:	Files and artifacts together
+ * @session_seconds_per_day: VM time of a day in UTC
+ *
+ * 0 stands for what the settings say.
+ */
+struct tenant_limits {
+	uint64_t max_sessions;
+	uint64_t max_executions;
+	uint64_t max_requests;
+	uint64_t requests_per_minute;
+	uint64_t max_bytes;
+	uint64_t session_seconds_per_day;
+};
+
+/**
+ * core_admin_tenant_set() - Make a tenant, or change one
+ * @create:	It must not exist yet, else it must
+ *
+ * Answers {"id","created_at","state","limits":{…, null for the settings'},
+ * "effective":{…},"holds":{…}}.
+ */
+int core_admin_tenant_set(struct core *core, const char *id,
+			  const struct tenant_limits *limits, bool create,
+			  json_fn done, void *userdata, struct error *err);
+
+/** core_admin_tenant_get() - As answered by core_admin_tenant_set() */
+int core_admin_tenant_get(struct core *core, const char *id,
+			  struct buf *ret_json, struct error *err);
+
+/** core_admin_tenant_list() - {"tenants":[…]}, by name */
+int core_admin_tenant_list(struct core *core, struct buf *ret_json,
+			   struct error *err);
+
+/**
+ * core_admin_tenant_delete() - Erase a tenant and all that it has
+ *
+ * Once it has called back, nobody can act for the tenant; requests under way
+ * are cut off and sessions end. Files, executions, records and keys go within
+ * seconds, however often the daemon is killed meanwhile; until then its state
+ * is "erasing" and its name is taken. What it used stays in the sums of the
+ * ledger, under no name.
+ */
+int core_admin_tenant_delete(struct core *core, const char *id,
+			     core_done_fn done, void *userdata,
+			     struct error *err);
+
+/**
+ * core_admin_usage() - What was used, by tenant
+ * @since_day:	First day, counted from 1970 in UTC
+ * @by_day:	A row for each day of a tenant
+ * @tenant:	NULL: all
+ *
+ * Answers {"usage":[{"tenant","day","sessions","live_sessions", and the members
+ * of core_usage_write()}…]}. Sessions that live are in it with what they
+ * used until now, on the last day.
+ */
+int core_admin_usage(struct core *core, int64_t since_day, bool by_day,
+		     const char *tenant, json_fn done, void *userdata,
+		     struct error *err);
+
+/** core_backup_fn - @fd: the copy, taken over */
+typedef void (*core_backup_fn)(void *userdata, int fd, const struct error *err);
+
+/** core_admin_backup() - Copy the database while it is in use */
+int core_admin_backup(struct core *core, core_backup_fn done, void *userdata,
+		      struct error *err);
 
 /** core_admin_advance_clock() - Only with test.clock; moves boot time on */
 int core_admin_advance_clock(struct core *core, usec_t by, struct error *err);

@@ -147,7 +147,7 @@ static int check_room(const struct container *c, struct error *err)
 	int r;
 
 	if (c->queued < CORE_QUEUE_MAX)
-		return 0;
+		return tenant_check_execution(c->core, c->tenant, err);
 	r = error_set(err, ERR_BUSY,
 		      "Container '%s' is busy: %u "
 		      "executions wait already",

@@ -21,6 +21,7 @@
 #include "core/metrics.h"
 #include "core/pool.h"
 #include "core/reconcile.h"
+#include "core/tenant.h"
 #include "store/store.h"
 #include "vmd/vmd.h"
 
@@ -47,6 +48,7 @@ struct core {
 	struct core_settings set;
 	struct gc gc;
 	struct map tenants;
+	struct map keys; /* those in use */
 	struct map vms;
 	struct map containers;
 	struct map handles; /* containers by what handle.h says */
@@ -59,6 +61,9 @@ struct core {
 	char boot_id[CLOCK_BOOT_ID_SIZE];
 	uint64_t next_cid;
 	struct timer *sweep;
+
+	void (*revoked)(void *userdata, const char *tenant, const char *key_id);
+	void *revoked_userdata;
 
 	bool started;
 	bool stopping;
@@ -82,12 +87,14 @@ void core_vm_is_gone(struct core *core);
 /** core_store_failed() - The error of a batch that was not carried out */
 int core_store_failed(int r, struct error *err);
 
+/* What made a container, if neither conversation nor agent did. */
+#define CORE_ORIGIN_API "api"
+
 /* Of the Unix socket, if nobody says another; always there. */
 #define CORE_TENANT_DEFAULT "default"
 
-/** tenant_put_row() - Make a tenant, if it does not exist */
-void tenant_put_row(struct core *core, const char *id,
-		    struct store_batch *batch);
+/** auth_refuse_key() - What is said of a key that opens nothing */
+int auth_refuse_key(struct error *err);
 
 /** core_list_failed() - The error of a list of the store; 0 stays 0 */
 int core_list_failed(int r, const struct core_page *page, struct error *err);

@@ -15,10 +15,6 @@
 /* OpenAI's default and maximum of expires_after.minutes. */
 #define CORE_MINUTES_DEFAULT 20
 
-/* How long records are kept after the end. */
-#define CORE_EXECUTIONS_KEPT USEC_PER_DAY
-#define CORE_CONTAINERS_KEPT (7 * USEC_PER_DAY)
-
 /* "batch" files that say nothing live this long. */
 #define CORE_BATCH_FILES_KEPT (30 * USEC_PER_DAY)
 
@@ -34,8 +30,10 @@ struct core_settings {
 	usec_t boot_timeout; /* of create, and of boot */
 	usec_t retention;
 	uint64_t max_file_bytes;
-	uint64_t quota_bytes;         /* per tenant; 0: none */
-	uint64_t tenant_sessions_max; /* 0: none */
+	usec_t executions_kept;     /* after their end */
+	usec_t sessions_kept;       /* the reason with them */
+	usec_t usage_kept;          /* ledger entries; sums stay */
+	struct tenant_limits tenant; /* of one without its own; 0: none */
 	double memory_commit;
 	bool strict_types;
 	bool test_clock;

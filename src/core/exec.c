@@ -48,12 +48,20 @@ static void exec_free_result(struct exec *e)
 	free(e->error_traceback);
 }
 
+void exec_uncount(struct exec *e)
+{
+	if (e->counted)
+		e->counted->executions--;
+	e->counted = NULL;
+}
+
 static void exec_free(void *object)
 {
 	struct exec *e = object;
 
 	if (!e)
 		return;
+	exec_uncount(e);
 	pull_free(e->pull);
 	timer_free(e->deadline);
 	exec_free_result(e);
@@ -122,6 +130,8 @@ static int exec_join(struct exec *e, struct container *c)
 	strcpy(e->container_id, c->id);
 	strcpy(e->tenant, c->tenant->id);
 	e->scope.session_id = e->container_id;
+	e->counted = c->tenant;
+	e->counted->executions++;
 	return map_put(&c->core->execs, &e->node, e->id, e);
 }
 
@@ -343,6 +353,7 @@ void exec_save_start(struct exec *e)
 void exec_cancel_new(struct exec *e)
 {
 	e->container = NULL;
+	exec_uncount(e);
 	exec_enter(e, EXEC_STATE_SAVING);
 	exec_enter(e, EXEC_STATE_OVER);
 	/* Whoever made it has it pinned. */
@@ -382,6 +393,7 @@ void exec_over(struct exec *e, int r)
 
 void exec_detach(struct exec *e)
 {
+	exec_uncount(e);
 	e->container = NULL;
 	if (!e->unsaved)
 		return;

@@ -87,6 +87,7 @@ struct exec {
 	struct container *container; /* NULL once the session has ended */
 	TAILQ_ENTRY(exec) in_list;   /* queue or unreleased */
 	bool listed;
+	struct tenant *counted; /* among its executions, until it is over */
 
 	enum exec_state state; /* exec_enter() writes it */
 	enum exec_status status;
@@ -171,6 +172,9 @@ int exec_send(struct exec *e);
 
 /** exec_attach() - The guest runs or keeps it: have the rest of it sent */
 int exec_attach(struct exec *e);
+
+/** exec_uncount() - It takes no place of its tenant's any more */
+void exec_uncount(struct exec *e);
 
 /** exec_cancel_new() - One that nobody was told of: it never was */
 void exec_cancel_new(struct exec *e);

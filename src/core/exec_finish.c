@@ -321,6 +321,7 @@ void exec_finish(struct exec *e, struct store_batch *batch)
 	exec_enter(e, EXEC_STATE_SAVING);
 	e->ended_usec = clock_wall(e->core->clock);
 	exec_count(e);
+	exec_uncount(e);
 	log_debug(&e->scope, "Execution ended (%s) after %llu us",
 		  exec_status_name(e->status),
 		  (unsigned long long)e->duration_usec);

@@ -27,6 +27,15 @@ static void keep_failure(struct loading *l, int r)
 		l->r = r;
 }
 
+/* ------------------------------------------------------------------ tenants */
+
+static void on_tenant(void *userdata, const struct store_tenant *row)
+{
+	struct loading *l = userdata;
+
+	keep_failure(l, tenant_restore(l->core, row));
+}
+
 /* --------------------------------------------------------------- containers */
 
 static void on_container(void *userdata, const struct store_container *row)
@@ -141,6 +150,7 @@ int core_load(struct core *core)
 {
 	struct loading l = { core, 0 };
 
+	keep_failure(&l, store_tenant_each(core->store, on_tenant, &l));
 	keep_failure(&l,
 		     store_container_each_live(core->store, on_container, &l));
 	keep_failure(&l, store_vm_each(core->store, on_vm, &l));

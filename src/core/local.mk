@@ -7,7 +7,9 @@ libcore_a_SOURCES = \
 	%reldir%/admission.c %reldir%/admission.h \
 	%reldir%/audit.c \
 	%reldir%/auth.c \
+	%reldir%/backup.c \
 	%reldir%/boot_trace.c %reldir%/boot_trace.h \
+	%reldir%/budget.c %reldir%/budget.h \
 	%reldir%/cfile.c \
 	%reldir%/container.c %reldir%/container.h \
 	%reldir%/container_create.c \
@@ -46,8 +48,12 @@ libcore_a_SOURCES = \
 	%reldir%/reaper.c \
 	%reldir%/reconcile.c %reldir%/reconcile.h \
 	%reldir%/session_state.c %reldir%/session_state.h \
+	%reldir%/tenant.c %reldir%/tenant.h \
+	%reldir%/tenant_admin.c \
 	%reldir%/upload.c %reldir%/upload.h \
 	%reldir%/usage.c %reldir%/usage.h \
+	%reldir%/usage_json.c \
+	%reldir%/usage_report.c \
 	%reldir%/vm.c %reldir%/vm.h \
 	%reldir%/vm_guest.c \
 	%reldir%/vm_start.c \

@@ -394,7 +394,7 @@ static void pull_next(struct pull *p)
 static uint64_t pull_room(const struct container *c)
 {
 	struct store_totals totals;
-	uint64_t quota = c->core->set.quota_bytes;
+	uint64_t quota = tenant_limits_of(c->core, c->tenant).max_bytes;
 
 	if (quota == 0)
 		return UINT64_MAX;

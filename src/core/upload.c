@@ -260,11 +260,15 @@ int upload_finish(struct core_upload *u,
 int upload_check_quota(struct core *core, const char *tenant, uint64_t bytes,
 		       struct error *err)
 {
-	uint64_t quota = core->set.quota_bytes;
+	const struct tenant *owner = tenant_find(core, tenant);
 	struct store_totals totals;
-	uint64_t used;
+	uint64_t quota, used;
 	int r;
 
+	if (!owner)
+		return error_set(err, ERR_NOT_FOUND, "There is no tenant '%s'",
+				 tenant);
+	quota = tenant_limits_of(core, owner).max_bytes;
 	r = store_tenant_totals(core->store, tenant, &totals);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot read the quota");

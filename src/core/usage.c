@@ -11,9 +11,41 @@ usec_t usage_assigned(const struct container *c)
 	usec_t until;
 
 	if (!c->vm || !c->vm->assigned_usec)
-		return c->usage.assigned_sec * USEC_PER_SEC;
+		return c->assigned_usec;
 	until = c->ended_usec ? c->ended_usec : clock_wall(c->core->clock);
 	return usec_sub(until, c->vm->assigned_usec);
+}
+
+static uint64_t memory_used(uint32_t memory_mib, usec_t assigned_usec)
+{
+	return memory_mib * (assigned_usec / USEC_PER_MSEC);
+}
+
+void usage_fill_view(const struct container *c, struct usage_view *ret)
+{
+	usec_t assigned = usage_assigned(c);
+
+	*ret = c->usage;
+	ret->assigned_sec = assigned / USEC_PER_SEC;
+	ret->executing_msec = c->executing_usec / USEC_PER_MSEC;
+	ret->cpu_msec = c->cpu_usec / USEC_PER_MSEC;
+	ret->memory_mib_msec = memory_used(memory_tier_mib(c->memory),
+					   assigned);
+}
+
+void usage_view_of_row(const struct store_container *row,
+		       struct usage_view *ret)
+{
+	*ret = (struct usage_view){
+		.executions = row->usage_executions,
+		.assigned_sec = row->usage_assigned_usec / USEC_PER_SEC,
+		.executing_msec = row->usage_executing_usec / USEC_PER_MSEC,
+		.cpu_msec = row->usage_cpu_usec / USEC_PER_MSEC,
+		.memory_mib_msec = memory_used(row->memory_mib,
+					       row->usage_assigned_usec),
+		.bytes_in = row->usage_bytes_in,
+		.bytes_out = row->usage_bytes_out,
+	};
 }
 
 static void usage_row(const struct container *c, const char *kind,
@@ -27,6 +59,7 @@ static void usage_row(const struct container *c, const char *kind,
 	strcpy(ret->tenant, c->tenant->id);
 	strcpy(ret->key_id, c->key_id);
 	strcpy(ret->container_id, c->id);
+	strcpy(ret->origin, c->origin);
 	if (c->vm)
 		strcpy(ret->vm_id, c->vm->id);
 	strncpy(ret->kind, kind, sizeof(ret->kind) - 1);
@@ -57,6 +90,8 @@ void usage_add_exec(const struct exec *e, struct store_batch *batch)
 void usage_add_end(const struct container *c, struct store_batch *batch)
 {
 	usage_add(c, batch, "cpu", NULL, c->cpu_usec);
+	usage_add(c, batch, "memory", NULL,
+		  memory_used(memory_tier_mib(c->memory), usage_assigned(c)));
 	usage_add(c, batch, "bytes_in", NULL, c->usage.bytes_in);
 	usage_add(c, batch, "bytes_out", NULL, c->usage.bytes_out);
 	usage_add(c, batch, "ended", end_reason_name(c->reason),

@@ -14,9 +14,16 @@
 struct container;
 struct exec;
 struct store_batch;
+struct store_container;
+struct usage_view;
 
 /** usage_assigned() - How long the session has had its VM */
 usec_t usage_assigned(const struct container *c);
+
+/** usage_fill_view(), usage_view_of_row() - Of a live session; of one that ended */
+void usage_fill_view(const struct container *c, struct usage_view *ret);
+void usage_view_of_row(const struct store_container *row,
+		       struct usage_view *ret);
 
 /** usage_add() - @detail: a word on top, or NULL */
 void usage_add(const struct container *c, struct store_batch *batch,

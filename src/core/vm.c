@@ -332,6 +332,8 @@ void vm_seen(struct vm *vm, const struct vmd_vm *item)
 		return;
 	}
 	vm->accelerator = item->accelerator;
+	if (vm->container && item->cpu_usec != VMD_UNKNOWN)
+		container_sample(vm->container, item->cpu_usec);
 	if (item->state == VMD_STATE_STOPPING) {
 		vm_fail(vm, vm_end_of_vmd(vm, item->reason), NULL);
 		return;

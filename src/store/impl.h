@@ -8,6 +8,8 @@
 
 #include "base/worker.h"
 #include "store/batch.h"
+#include "store/store_backup.h"
+#include "store/store_usage.h"
 #include "store/writer.h"
 
 #define STORE_INSTALLATION_SIZE 33
@@ -27,6 +29,7 @@ enum store_read {
 	READ_RECORD,
 	READ_COUNTER,
 	READ_TOTALS,
+	READ_ASSIGNED,
 
 	READ_COUNT,
 };
@@ -45,6 +48,7 @@ enum store_list {
 	LIST_LIVE_CONTAINERS,
 	LIST_OPEN_EXECUTIONS,
 	LIST_VMS,
+	LIST_TENANTS,
 
 	LIST_COUNT,
 };
@@ -77,6 +81,33 @@ struct collect_job {
 	int result;
 };
 
+struct sums_job {
+	struct job job;
+	struct writer *writer;
+	struct store_sums_spec spec;
+	struct store_sum *sums;
+	size_t count;
+	int result;
+	store_sums_fn *done;
+	void *userdata;
+	bool busy;
+};
+
+/** struct backup_job - @more: only a part was copied, there is another round */
+struct backup_job {
+	struct job job;
+	struct writer *writer;
+	const char *path;
+	sqlite3 *to;
+	sqlite3_backup *backup;
+	bool more;
+	int fd;
+	int result;
+	store_backup_fn *done;
+	void *userdata;
+	bool busy;
+};
+
 struct store {
 	struct blobs *blobs;
 	struct worker *worker;
@@ -90,6 +121,9 @@ struct store {
 	struct commit_job commit;
 	struct sweep_job sweep;
 	struct collect_job collect;
+	struct sums_job sums;
+	struct backup_job copy;
+	char *backup_path;
 
 	/* The loop's own connection. */
 	sqlite3 *db;

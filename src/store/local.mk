@@ -18,12 +18,15 @@ store_sources = \
 	%reldir%/rows.h \
 	%reldir%/schema.c %reldir%/schema.h \
 	%reldir%/store.c %reldir%/store.h \
+	%reldir%/store_backup.c %reldir%/store_backup.h \
 	%reldir%/store_batch.c \
 	%reldir%/store_commit.c \
 	%reldir%/store_list.c \
 	%reldir%/store_read.c \
+	%reldir%/store_usage.c %reldir%/store_usage.h \
 	%reldir%/writer.c %reldir%/writer.h \
 	%reldir%/writer_impl.h \
+	%reldir%/writer_sql.c \
 	%reldir%/writer_sweep.c
 libstore_a_SOURCES = $(store_sources)
 libstore_a_CPPFLAGS = $(store_cppflags)

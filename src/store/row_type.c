@@ -21,6 +21,13 @@ static const struct row_field tenant_fields[] = {
 #define F(...) FIELD(store_tenant, __VA_ARGS__)
 	F(id, FIELD_TEXT, FIXED),
 	F(created_usec, FIELD_U64, FIXED),
+	F(closed_usec, FIELD_U64),
+	F(max_sessions, FIELD_U64),
+	F(max_executions, FIELD_U64),
+	F(max_requests, FIELD_U64),
+	F(requests_per_minute, FIELD_U64),
+	F(max_bytes, FIELD_U64),
+	F(session_seconds_per_day, FIELD_U64),
 #undef F
 };
 
@@ -35,6 +42,8 @@ static const struct row_field key_fields[] = {
 	F(expires_usec, FIELD_U64),
 	F(revoked_usec, FIELD_U64),
 	F(last_used_usec, FIELD_U64),
+	F(max_requests, FIELD_U64),
+	F(requests_per_minute, FIELD_U64),
 #undef F
 };
 
@@ -59,6 +68,7 @@ static const struct row_field container_fields[] = {
 	F(key_id, FIELD_TEXT, FIXED),
 	F(name, FIELD_TEXT),
 	F(dialect, FIELD_TEXT, FIXED),
+	F(origin, FIELD_TEXT, FIXED),
 	F(pool, FIELD_TEXT),
 	F(image, FIELD_TEXT),
 	F(vm_id, FIELD_TEXT),
@@ -150,6 +160,7 @@ static const struct row_field usage_fields[] = {
 	F(container_id, FIELD_TEXT),
 	F(vm_id, FIELD_TEXT),
 	F(exec_id, FIELD_TEXT),
+	F(origin, FIELD_TEXT),
 	F(kind, FIELD_TEXT),
 	F(detail, FIELD_TEXT),
 	F(amount, FIELD_U64),

@@ -39,10 +39,23 @@ enum {
 	STORE_NONCE_SIZE = 32,
 };
 
-/** struct store_tenant - Who owns things; the border of every read */
+/**
+ * struct store_tenant - Who owns things; the border of every read
+ * @closed_usec: When it was deleted: from then on the sweep erases what it has,
+ *		and in the end this row; 0: it is in business
+ *
+ * The limits are core's; 0 stands for what the settings say.
+ */
 struct store_tenant {
 	char id[STORE_TENANT_SIZE];
 	usec_t created_usec; /* fixed */
+	usec_t closed_usec;
+	uint64_t max_sessions;
+	uint64_t max_executions;
+	uint64_t max_requests;
+	uint64_t requests_per_minute;
+	uint64_t max_bytes;
+	uint64_t session_seconds_per_day;
 };
 
 /**
@@ -59,6 +72,8 @@ struct store_key {
 	usec_t expires_usec;
 	usec_t revoked_usec;
 	usec_t last_used_usec; /* to the minute is enough */
+	uint64_t max_requests; /* at a time; 0: only the tenant's limit */
+	uint64_t requests_per_minute;
 };
 
 /** struct store_file - An uploaded file (file-…) */
@@ -78,6 +93,7 @@ struct store_file {
  * struct store_container - A container (cntr_…), from accepted to forgotten
  * @state:	Core's word for where its session stands
  * @vm_id:	The VM it has or had; "" before
+ * @origin:	What made it: "api", or the id of a conversation or agent
  * @kernel_epoch: Grows each time the kernel was replaced
  * @ended_usec:	When its VM was seen dead; 0: the session lives or is stopping
  * @ended_reason: Set as soon as it is stopping
@@ -88,6 +104,7 @@ struct store_container {
 	char key_id[STORE_ID_SIZE];     /* fixed; who is billed */
 	char name[STORE_NAME_SIZE];
 	char dialect[STORE_WORD_SIZE]; /* fixed */
+	char origin[STORE_NAME_SIZE];  /* fixed */
 	char pool[STORE_NAME_SIZE];
 	char image[STORE_IMAGE_SIZE];
 	char vm_id[STORE_ID_SIZE];
@@ -192,8 +209,10 @@ struct store_vm {
 
 /**
  * struct store_usage - An event of the usage ledger, never changed
- * @kind:	"created", "assigned", "execution", "cpu", "ended", …
- * @amount:	In the unit of the kind: microseconds, bytes, or 1
+ * @kind:	"created", "assigned", "execution", "cpu", "memory", "bytes_in",
+ *		"bytes_out", "ended"; a container has at most one "ended"
+ * @amount:	In the unit of the kind: microseconds, bytes, MiB times
+ *		milliseconds, or 1
  * @detail:	A word on top: the end reason, the status; or ""
  */
 struct store_usage {
@@ -202,6 +221,7 @@ struct store_usage {
 	char container_id[STORE_ID_SIZE];
 	char vm_id[STORE_ID_SIZE];
 	char exec_id[STORE_ID_SIZE];
+	char origin[STORE_NAME_SIZE];
 	char kind[STORE_WORD_SIZE];
 	char detail[STORE_WORD_SIZE];
 	uint64_t amount;

@@ -283,10 +283,80 @@ static const char version_3[] =
 	"ALTER TABLE cfiles ADD COLUMN"
 	"	changed_during_read INTEGER NOT NULL DEFAULT 0;";
 
+/*
+ * Limits of tenants and keys, what made a session, and sums of the usage ledger
+ * by day, which follow it by trigger: reports and budgets need no walk through
+ * it. That an account is closed once is held by an index.
+ */
+static const char version_4[] =
+	"ALTER TABLE tenants ADD COLUMN"
+	"	closed_usec INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE tenants ADD COLUMN"
+	"	max_sessions INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE tenants ADD COLUMN"
+	"	max_executions INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE tenants ADD COLUMN"
+	"	max_requests INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE tenants ADD COLUMN"
+	"	requests_per_minute INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE tenants ADD COLUMN"
+	"	max_bytes INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE tenants ADD COLUMN"
+	"	session_seconds_per_day INTEGER NOT NULL DEFAULT 0;"
+	"CREATE INDEX tenants_closed ON tenants (seq) WHERE closed_usec > 0;"
+
+	"ALTER TABLE keys ADD COLUMN"
+	"	max_requests INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE keys ADD COLUMN"
+	"	requests_per_minute INTEGER NOT NULL DEFAULT 0;"
+
+	"ALTER TABLE containers ADD COLUMN"
+	"	origin TEXT NOT NULL DEFAULT 'api';"
+	/* Deleted ones as well: a tenant's end has to find them. */
+	"CREATE INDEX containers_of_tenant ON containers (tenant);"
+
+	"ALTER TABLE usage ADD COLUMN"
+	"	origin TEXT NOT NULL DEFAULT '';"
+	"CREATE INDEX usage_by_time ON usage (at_usec);"
+	"DELETE FROM usage WHERE kind = 'ended' AND seq NOT IN"
+	"	(SELECT min(seq) FROM usage WHERE kind = 'ended'"
+	"		GROUP BY container_id);"
+	"CREATE UNIQUE INDEX usage_closed_once ON usage (container_id)"
+	"	WHERE kind = 'ended';"
+
+	"CREATE TABLE usage_days ("
+	"	tenant TEXT NOT NULL,"
+	"	day INTEGER NOT NULL,"
+	"	kind TEXT NOT NULL,"
+	"	count INTEGER NOT NULL,"
+	"	amount INTEGER NOT NULL,"
+	"	PRIMARY KEY (tenant, day, kind)"
+	") STRICT, WITHOUT ROWID;"
+	"INSERT INTO usage_days"
+	"	SELECT tenant, at_usec / 86400000000, kind, count(*),"
+	"		sum(amount) FROM usage GROUP BY 1, 2, 3;"
+	"CREATE TRIGGER usage_summed AFTER INSERT ON usage BEGIN"
+	"	INSERT INTO usage_days VALUES (new.tenant,"
+	"		new.at_usec / 86400000000, new.kind, 1, new.amount)"
+	"		ON CONFLICT (tenant, day, kind) DO UPDATE"
+	"		SET count = count + 1,"
+	"			amount = amount + excluded.amount;"
+	"END;"
+	/* What a tenant used stays in the books, under no name. */
+	"CREATE TRIGGER tenants_removed AFTER DELETE ON tenants BEGIN"
+	"	INSERT INTO usage_days SELECT '', day, kind, count, amount"
+	"		FROM usage_days WHERE tenant = old.id"
+	"		ON CONFLICT (tenant, day, kind) DO UPDATE"
+	"		SET count = count + excluded.count,"
+	"			amount = amount + excluded.amount;"
+	"	DELETE FROM usage_days WHERE tenant = old.id;"
+	"END;";
+
 const char *const schema_steps[] = {
 	version_1,
 	version_2,
 	version_3,
+	version_4,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);
 

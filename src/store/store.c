@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@
 #include "store/db.h"
 #include "store/impl.h"
 
-/* A group, a sweep and the collection at the start. */
-#define STORE_JOBS_MAX 4
+/* A group, a sweep, the collection at the start, a report and a backup. */
+#define STORE_JOBS_MAX 5
 
 static void collect_run(struct job *job)
 {
@@ -78,6 +79,8 @@ int store_open(const struct store_config *config, struct store **ret,
 		return error_set_errno(err, -ENOMEM, "Cannot open the store");
 	store->blobs = config->blobs;
 	store->last = &store->first;
+	if (asprintf(&store->backup_path, "%s.backup", config->path) < 0)
+		return error_set_errno(err, -ENOMEM, "Cannot open the store");
 	r = writer_open(config->path, config->blobs, &store->writer, err);
 	if (r < 0)
 		return r;
@@ -121,6 +124,7 @@ void store_free(struct store *store)
 	db_closep(&store->db);
 	/* Last, so that the write-ahead log is folded in and removed. */
 	writer_free(store->writer);
+	free(store->backup_path);
 	free(store);
 }
 

@@ -312,6 +312,7 @@ typedef void store_cfile_fn(void *userdata, const struct store_cfile *row);
 typedef void store_execution_fn(void *userdata,
 				const struct store_execution *row);
 typedef void store_vm_fn(void *userdata, const struct store_vm *row);
+typedef void store_tenant_fn(void *userdata, const struct store_tenant *row);
 
 /** store_key_list() - @tenant NULL: of all */
 int store_key_list(struct store *store, const char *tenant,
@@ -354,6 +355,10 @@ int store_execution_each_open(struct store *store, store_execution_fn *each,
 			      void *userdata);
 int store_vm_each(struct store *store, store_vm_fn *each, void *userdata);
 
+/** store_tenant_each() - All tenants, closed ones too */
+int store_tenant_each(struct store *store, store_tenant_fn *each,
+		      void *userdata);
+
 /* ------------------------------------------------------------- retention */
 
 /**
@@ -364,6 +369,8 @@ int store_vm_each(struct store *store, store_vm_fn *each, void *userdata);
  * @executions_before_usec: Executions that ended before this
  * @containers_before_usec: Containers that ended before this and have no file
  *		or execution any more
+ * @usage_before_usec: Entries of the usage ledger older than this; the sums by
+ *		day stay
  *
  * A zero leaves its kind alone.
  */
@@ -372,10 +379,14 @@ struct store_sweep_spec {
 	usec_t cfiles_before_usec;
 	usec_t executions_before_usec;
 	usec_t containers_before_usec;
+	usec_t usage_before_usec;
 };
 
 /**
  * struct store_swept - What a sweep removed
+ * @usage:	Old entries of the ledger
+ * @erased:	Rows of closed tenants, of any kind
+ * @tenants:	Closed tenants of which nothing was left
  * @more:	A kind reached its bound of STORE_SWEEP_MAX: sweep again soon
  */
 struct store_swept {
@@ -384,6 +395,9 @@ struct store_swept {
 	unsigned executions;
 	unsigned containers;
 	unsigned answers;
+	unsigned usage;
+	unsigned erased;
+	unsigned tenants;
 	unsigned blobs;
 	bool more;
 };
@@ -395,7 +409,7 @@ typedef void store_swept_fn(void *userdata, int r,
 			    const struct store_swept *swept);
 
 /**
- * store_sweep() - Remove what is old, and blobs that nothing names
+ * store_sweep() - Remove what is old or a closed tenant's, and unnamed blobs
  * @done:	Called exactly once, later
  *
  * Return: 0, or -EBUSY while another sweep is under way

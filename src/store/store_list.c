@@ -33,6 +33,7 @@ static const struct {
 	[LIST_LIVE_CONTAINERS] = { ROW_CONTAINER, "ended_usec = 0" },
 	[LIST_OPEN_EXECUTIONS] = { ROW_EXECUTION, "ended_usec = 0" },
 	[LIST_VMS] = { ROW_VM, "true" },
+	[LIST_TENANTS] = { ROW_TENANT, "true" },
 };
 static_assert(sizeof(lists) / sizeof(lists[0]) == LIST_COUNT,
 	      "lists[] doesn't match enum store_list");
@@ -46,6 +47,7 @@ struct each {
 		store_cfile_fn *cfile;
 		store_execution_fn *execution;
 		store_vm_fn *vm;
+		store_tenant_fn *tenant;
 	};
 	void *userdata;
 };
@@ -57,6 +59,7 @@ union any_row {
 	struct store_cfile cfile;
 	struct store_execution execution;
 	struct store_vm vm;
+	struct store_tenant tenant;
 };
 
 struct list_query {
@@ -97,6 +100,7 @@ static int prepare_cursor(struct store *store, enum store_list list)
 		[ROW_CFILE] = "tenant = ?1 AND container_id = ?2",
 		[ROW_EXECUTION] = "tenant = ?1 AND container_id = ?2",
 		[ROW_VM] = "true",
+		[ROW_TENANT] = "true",
 	};
 	_cleanup_(buf_done) struct buf sql = BUF_INIT(ROW_SQL_MAX);
 	enum row_kind kind = lists[list].kind;
@@ -182,6 +186,9 @@ static void call_each(const struct each *each, enum row_kind kind,
 		break;
 	case ROW_VM:
 		each->vm(each->userdata, &row->vm);
+		break;
+	case ROW_TENANT:
+		each->tenant(each->userdata, &row->tenant);
 		break;
 	default:
 		assert(!"a row that is never listed");
@@ -349,4 +356,12 @@ int store_vm_each(struct store *store, store_vm_fn *each, void *userdata)
 	const struct each call = { .vm = each, .userdata = userdata };
 
 	return list_all(store, LIST_VMS, &call);
+}
+
+int store_tenant_each(struct store *store, store_tenant_fn *each,
+		      void *userdata)
+{
+	const struct each call = { .tenant = each, .userdata = userdata };
+
+	return list_all(store, LIST_TENANTS, &call);
 }

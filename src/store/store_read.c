@@ -37,6 +37,10 @@ static const struct {
 	[READ_ANSWER] = { ROW_IDEMPOTENCY, "tenant = ?1 AND key = ?2" },
 };
 
+static const char assigned_sql[] = "SELECT amount FROM usage_days"
+				   " WHERE tenant = ?1 AND day = ?2"
+				   " AND kind = 'ended'";
+
 static const char totals_sql[] =
 	"SELECT files, file_bytes, cfiles, cfile_bytes,"
 	" (SELECT count(*) FROM containers"
@@ -48,6 +52,7 @@ static const char *const values[READ_COUNT] = {
 	[READ_RECORD] = "SELECT json, out, err FROM records WHERE id = ?1",
 	[READ_COUNTER] = "SELECT value FROM counters WHERE id = ?1",
 	[READ_TOTALS] = totals_sql,
+	[READ_ASSIGNED] = assigned_sql,
 };
 static_assert(sizeof(rows) / sizeof(rows[0]) == READ_RECORD,
 	      "rows[] doesn't match enum store_read");

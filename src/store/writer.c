@@ -18,84 +18,6 @@
 #include "store/schema.h"
 #include "store/writer_impl.h"
 
-#define STRING_(x) #x
-#define STRING(x) STRING_(x)
-
-/* Must be STORE_IDEMPOTENCY_USEC and STORE_SWEEP_MAX, spelled for SQL. */
-#define DAY_USEC 86400000000
-#define BOUND 500
-static_assert(DAY_USEC == STORE_IDEMPOTENCY_USEC, "a day has changed");
-static_assert(BOUND == STORE_SWEEP_MAX, "the sweep's bound has changed");
-
-static const char *const statements[] = {
-	[WRITE_BEGIN] = "BEGIN IMMEDIATE",
-	[WRITE_COMMIT] = "COMMIT",
-	[WRITE_ROLLBACK] = "ROLLBACK",
-	[WRITE_SAVEPOINT] = "SAVEPOINT batch",
-	[WRITE_RELEASE] = "RELEASE batch",
-	[WRITE_ROLLBACK_TO] = "ROLLBACK TO batch",
-	[WRITE_BLOB] = "INSERT INTO blobs (sha256) VALUES (?1)"
-		       " ON CONFLICT DO NOTHING",
-	[WRITE_SUPERSEDE] = "UPDATE cfiles SET superseded = 1"
-			    " WHERE container_id = ?1 AND path = ?2"
-			    " AND path_b64 = ?3"
-			    " AND superseded = 0 AND NOT EXISTS"
-			    " (SELECT 1 FROM cfiles WHERE id = ?4)",
-	[WRITE_RECORD] = "INSERT INTO records (id, json, out, err)"
-			 " SELECT ?1, ?2, ?3, ?4 WHERE EXISTS"
-			 " (SELECT 1 FROM executions WHERE id = ?1)"
-			 " ON CONFLICT (id) DO UPDATE"
-			 " SET json = excluded.json, out = excluded.out,"
-			 " err = excluded.err",
-	[WRITE_HAS_RECORD] = "UPDATE executions SET has_record = 1"
-			     " WHERE id = ?1",
-	[WRITE_TOUCH_KEY] = "UPDATE keys SET last_used_usec = ?2"
-			    " WHERE id = ?1 AND last_used_usec < ?2",
-	[WRITE_COUNTER] = "INSERT INTO counters (id, value) VALUES (?1, ?2)"
-			  " ON CONFLICT (id) DO UPDATE"
-			  " SET value = max(value, excluded.value)",
-	[WRITE_DELETE_FILE] = "DELETE FROM files WHERE id = ?1",
-	[WRITE_DELETE_CFILE] = "DELETE FROM cfiles WHERE id = ?1",
-	[WRITE_DELETE_VM] = "DELETE FROM vms WHERE id = ?1",
-	[WRITE_ERASE_CFILES] = "DELETE FROM cfiles WHERE container_id = ?1",
-	[WRITE_ERASE_EXECUTIONS] = "DELETE FROM executions"
-				   " WHERE container_id = ?1",
-	[WRITE_ERASE_MARK] = "UPDATE containers SET deleted = 1 WHERE id = ?1",
-	[WRITE_SWEEP_FILES] =
-		"DELETE FROM files WHERE seq IN"
-		" (SELECT seq FROM files WHERE expires_usec > 0"
-		" AND expires_usec <= ?1 LIMIT " STRING(BOUND) ")",
-	[WRITE_SWEEP_CFILES] = "DELETE FROM cfiles WHERE seq IN"
-			       " (SELECT f.seq FROM containers c"
-			       " CROSS JOIN cfiles f ON f.container_id = c.id"
-			       " WHERE c.ended_usec > 0 AND c.ended_usec < ?1"
-			       " LIMIT " STRING(BOUND) ")",
-	[WRITE_SWEEP_EXECUTIONS] = "DELETE FROM executions WHERE seq IN"
-				   " (SELECT seq FROM executions"
-				   " WHERE ended_usec > 0 AND ended_usec < ?1"
-				   " LIMIT " STRING(BOUND) ")",
-	[WRITE_SWEEP_CONTAINERS] =
-		"DELETE FROM containers WHERE seq IN"
-		" (SELECT seq FROM containers c WHERE ended_usec > 0"
-		" AND ended_usec < ?1 AND NOT EXISTS"
-		" (SELECT 1 FROM cfiles WHERE container_id = c.id)"
-		" AND NOT EXISTS"
-		" (SELECT 1 FROM executions WHERE container_id = c.id)"
-		" LIMIT " STRING(BOUND) ")",
-	[WRITE_SWEEP_ANSWERS] = "DELETE FROM idempotency"
-				" WHERE (tenant, key) IN"
-				" (SELECT tenant, key FROM idempotency"
-				" WHERE created_usec + " STRING(
-					DAY_USEC) " <= ?1 ORDER BY created_usec"
-						  " LIMIT " STRING(BOUND) ")",
-	[WRITE_UNUSED_BLOBS] = "SELECT sha256 FROM blobs WHERE refs = 0"
-			       " LIMIT " STRING(BOUND),
-	[WRITE_BLOB_REFS] = "SELECT refs FROM blobs WHERE sha256 = ?1",
-	[WRITE_DELETE_BLOB] = "DELETE FROM blobs WHERE sha256 = ?1",
-};
-static_assert(sizeof(statements) / sizeof(statements[0]) == WRITE_COUNT,
-	      "statements[] doesn't match enum writer_statement");
-
 /* FULL: a commit is on the disk when it returns, not only in order. */
 static const char pragmas[] = "PRAGMA journal_mode = WAL;"
 			      "PRAGMA synchronous = FULL;"
@@ -133,7 +55,7 @@ static int writer_prepare(struct writer *w)
 	int r = 0;
 
 	for (i = 0; r >= 0 && i < WRITE_COUNT; i++)
-		r = db_prepare(w->db, statements[i], &w->statements[i]);
+		r = db_prepare(w->db, writer_sql[i], &w->statements[i]);
 	for (i = 0; r >= 0 && i < ROW_KIND_COUNT; i++)
 		r = prepare_insert(w, i);
 	return r;
@@ -187,6 +109,11 @@ void writer_free(struct writer *w)
 		db_finalizep(&w->insert[i]);
 	db_closep(&w->db);
 	free(w);
+}
+
+sqlite3 *writer_db(struct writer *w)
+{
+	return w->db;
 }
 
 int writer_run(struct writer *w, enum writer_statement which)

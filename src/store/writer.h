@@ -19,6 +19,9 @@ int writer_open(const char *path, struct blobs *blobs, struct writer **ret,
 
 void writer_free(struct writer *w);
 
+/** writer_db() - Its connection, for other jobs of the db worker */
+sqlite3 *writer_db(struct writer *w);
+
 /**
  * writer_commit_group() - Carry out batches in one transaction
  * @group:	List; each batch's result is set

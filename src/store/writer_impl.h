@@ -2,9 +2,16 @@
 #ifndef CUPOLA_STORE_WRITER_IMPL_H
 #define CUPOLA_STORE_WRITER_IMPL_H
 
-/* Shared by writer.c and writer_sweep.c. */
+/* Shared by writer*.c. */
 
 #include "store/writer.h"
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+
+/* Must be STORE_IDEMPOTENCY_USEC and STORE_SWEEP_MAX, spelled for SQL. */
+#define DAY_USEC 86400000000
+#define BOUND 500
 
 enum writer_statement {
 	WRITE_BEGIN,
@@ -30,12 +37,24 @@ enum writer_statement {
 	WRITE_SWEEP_EXECUTIONS,
 	WRITE_SWEEP_CONTAINERS,
 	WRITE_SWEEP_ANSWERS,
+	WRITE_SWEEP_USAGE,
+	WRITE_ERASE_TENANT_CFILES,
+	WRITE_ERASE_TENANT_EXECUTIONS,
+	WRITE_ERASE_TENANT_CONTAINERS,
+	WRITE_ERASE_TENANT_FILES,
+	WRITE_ERASE_TENANT_KEYS,
+	WRITE_ERASE_TENANT_ANSWERS,
+	WRITE_ERASE_TENANT_USAGE,
+	WRITE_ERASE_TENANTS,
 	WRITE_UNUSED_BLOBS,
 	WRITE_BLOB_REFS,
 	WRITE_DELETE_BLOB,
 
 	WRITE_COUNT,
 };
+
+/* In the order of the enum. */
+extern const char *const writer_sql[];
 
 struct writer {
 	sqlite3 *db;

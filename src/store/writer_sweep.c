@@ -42,6 +42,7 @@ static int sweep_all_rows(struct writer *w, const struct store_sweep_spec *spec,
 		  &swept->executions },
 		{ WRITE_SWEEP_CONTAINERS, spec->containers_before_usec,
 		  &swept->containers },
+		{ WRITE_SWEEP_USAGE, spec->usage_before_usec, &swept->usage },
 	};
 	size_t i;
 	int r = 0;
@@ -51,6 +52,30 @@ static int sweep_all_rows(struct writer *w, const struct store_sweep_spec *spec,
 			       kinds[i].count);
 		swept->more |= *kinds[i].count == STORE_SWEEP_MAX;
 	}
+	return r;
+}
+
+/*
+ * What closed tenants had, a bounded part of each kind at a time. A container
+ * goes when it has ended; that of a live one is written once more then. The
+ * tenant's own row is the last, so that a crash forgets nothing.
+ */
+static int erase_tenants(struct writer *w, struct store_swept *swept)
+{
+	int which, changes, r;
+
+	for (which = WRITE_ERASE_TENANT_CFILES;
+	     which <= WRITE_ERASE_TENANT_USAGE; which++) {
+		r = writer_run(w, (enum writer_statement)which);
+		if (r < 0)
+			return r;
+		changes = sqlite3_changes(w->db);
+		swept->erased += (unsigned)changes;
+		swept->more |= changes == STORE_SWEEP_MAX;
+	}
+	r = writer_run(w, WRITE_ERASE_TENANTS);
+	if (r >= 0)
+		swept->tenants = (unsigned)sqlite3_changes(w->db);
 	return r;
 }
 
@@ -151,6 +176,8 @@ int writer_sweep(struct writer *w, const struct store_sweep_spec *spec,
 	if (r < 0)
 		return r;
 	r = sweep_all_rows(w, spec, swept);
+	if (r >= 0)
+		r = erase_tenants(w, swept);
 	if (r >= 0)
 		r = writer_commit(w);
 	else if (sqlite3_get_autocommit(w->db) == 0)

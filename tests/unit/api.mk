@@ -4,8 +4,9 @@ api_fixture = %reldir%/api_fixture.c %reldir%/api_fixture.h \
 	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
 	%reldir%/test.h
-api_fixture_libs = libapi.a $(base_libs) $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) \
-	$(ARCHIVE_LIBS) $(CMOCKA_LIBS)
+# Of core only what nothing fakes: the writer of usage.
+api_fixture_libs = libapi.a libcore.a $(base_libs) $(MICROHTTPD_LIBS) \
+	$(GNUTLS_LIBS) $(ARCHIVE_LIBS) $(CMOCKA_LIBS)
 
 unit_tests += %reldir%/test_api_http
 tests_unit_test_api_http_SOURCES = %reldir%/test_api_http.c $(api_fixture)

@@ -18,7 +18,8 @@ unit_tests += \
 	%reldir%/test_core_input_type \
 	%reldir%/test_core_restart \
 	%reldir%/test_core_session \
-	%reldir%/test_core_states
+	%reldir%/test_core_states \
+	%reldir%/test_core_tenants
 
 tests_unit_test_core_capacity_SOURCES = %reldir%/test_core_capacity.c $(core_fixture)
 tests_unit_test_core_capacity_LDADD = $(core_test_libs)
@@ -47,3 +48,6 @@ tests_unit_test_core_session_LDADD = $(core_test_libs)
 
 tests_unit_test_core_states_SOURCES = %reldir%/test_core_states.c %reldir%/test.h
 tests_unit_test_core_states_LDADD = $(core_test_libs)
+
+tests_unit_test_core_tenants_SOURCES = %reldir%/test_core_tenants.c $(core_fixture)
+tests_unit_test_core_tenants_LDADD = $(core_test_libs)

@@ -291,9 +291,10 @@ int core_admin_key_create(struct core *core, const struct key_spec *spec,
 	return 0;
 }
 
-int core_admin_key_list(struct core *core, struct buf *ret_json,
-			struct error *err)
+int core_admin_key_list(struct core *core, const char *tenant,
+			struct buf *ret_json, struct error *err)
 {
+	(void)tenant;
 	return core_admin_status(core, ret_json, err);
 }
 
@@ -325,4 +326,82 @@ void core_metrics(struct core *core,
 	     "state=\"running\"", 1);
 	emit(userdata, "cupola_sessions", "gauge", "Sessions",
 	     "state=\"booting\"", 0);
+}
+
+int core_request_begin(struct core *core, const struct principal *who,
+		       struct error *err)
+{
+	(void)who;
+	if (core->requests_max && core->requests >= core->requests_max) {
+		error_set_retry_after(err, 7);
+		return error_set(err, ERR_LIMIT, "All requests are in use");
+	}
+	core->requests++;
+	return 0;
+}
+
+void core_request_end(struct core *core, const struct principal *who)
+{
+	(void)who;
+	core->requests--;
+}
+
+void core_on_revoked(struct core *core,
+		     void (*revoked)(void *userdata, const char *tenant,
+				     const char *key_id),
+		     void *userdata)
+{
+	core->revoked = revoked;
+	core->revoked_userdata = userdata;
+}
+
+int core_admin_tenant_set(struct core *core, const char *id,
+			  const struct tenant_limits *limits, bool create,
+			  json_fn done, void *userdata, struct error *err)
+{
+	(void)err;
+	snprintf(core->tenant, sizeof(core->tenant), "%s", id);
+	core->tenant_limits = *limits;
+	core->tenant_created = create;
+	fake_core_later(core, userdata)->json = done;
+	return 0;
+}
+
+int core_admin_tenant_get(struct core *core, const char *id,
+			  struct buf *ret_json, struct error *err)
+{
+	(void)id;
+	return core_admin_status(core, ret_json, err);
+}
+
+int core_admin_tenant_list(struct core *core, struct buf *ret_json,
+			   struct error *err)
+{
+	return core_admin_status(core, ret_json, err);
+}
+
+int core_admin_tenant_delete(struct core *core, const char *id,
+			     core_done_fn done, void *userdata,
+			     struct error *err)
+{
+	return core_admin_key_revoke(core, id, done, userdata, err);
+}
+
+int core_admin_usage(struct core *core, int64_t since_day, bool by_day,
+		     const char *tenant, json_fn done, void *userdata,
+		     struct error *err)
+{
+	(void)tenant;
+	core->usage_since = since_day;
+	core->usage_by_day = by_day;
+	return core_admin_audit(core, done, userdata, err);
+}
+
+int core_admin_backup(struct core *core, core_backup_fn done, void *userdata,
+		      struct error *err)
+{
+	(void)core;
+	(void)done;
+	(void)userdata;
+	return error_set(err, ERR_CONFLICT, "Another backup is being made");
 }

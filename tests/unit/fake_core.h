@@ -55,6 +55,16 @@ struct core {
 	unsigned uploads;
 	bool stall;
 	uint64_t upload_max;
+	unsigned requests;		/* with a key, under way */
+	unsigned requests_max;		/* 0: any */
+	void (*revoked)(void *userdata, const char *tenant,
+			const char *key_id);
+	void *revoked_userdata;
+	char tenant[CORE_TENANT_MAX + 1];	/* that was set last */
+	struct tenant_limits tenant_limits;
+	bool tenant_created;
+	int64_t usage_since;
+	bool usage_by_day;
 	uint64_t uploaded;
 	struct core_upload *stalled;
 	struct fake_file file[FAKE_FILES_MAX];

@@ -255,7 +255,7 @@ static void keys_open_until_they_are_revoked(void **state)
 	assert_int_equal(a.err.code, ERR_UNAUTHORIZED);
 	assert_string_equal(a.err.reason, "invalid_api_key");
 
-	assert_int_equal(core_admin_key_list(fx->core, &list, &a.err), 0);
+	assert_int_equal(core_admin_key_list(fx->core, NULL, &list, &a.err), 0);
 	assert_null(strstr(buf_str(&list), key));
 	assert_non_null(strstr(buf_str(&list), "\"files\""));
 	buf_done(&list);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CORE_BUDGET_H
+#define CORE_BUDGET_H
+
+/*
+ * Session hours of a tenant per day (UTC).
+ *
+ * What counts is VM time: of sessions that ended today, which the ledger sums
+ * up, and of those that live, from midnight or their assignment on. When it is
+ * used up, creates are refused until midnight and what lives ends, with reason
+ * "budget".
+ */
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct core;
+struct tenant;
+
+/** budget_check() - Whether a tenant may begin a session */
+int budget_check(struct core *core, const struct tenant *tenant,
+		 struct error *err);
+
+/** budget_enforce() - End the sessions of tenants that used theirs up */
+void budget_enforce(struct core *core);
+
+#endif

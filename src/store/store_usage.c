@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store_usage.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "store/db.h"
+#include "store/impl.h"
+
+/* In the order of struct store_sum. */
+static const char sums_sql[] =
+	"SELECT tenant, iif(?2, day, -1),"
+	" total(count) FILTER (WHERE kind = 'created'),"
+	" total(count) FILTER (WHERE kind = 'execution'),"
+	" total(amount) FILTER (WHERE kind = 'ended'),"
+	" total(amount) FILTER (WHERE kind = 'execution'),"
+	" total(amount) FILTER (WHERE kind = 'cpu'),"
+	" total(amount) FILTER (WHERE kind = 'memory'),"
+	" total(amount) FILTER (WHERE kind = 'bytes_in'),"
+	" total(amount) FILTER (WHERE kind = 'bytes_out')"
+	" FROM usage_days WHERE day >= ?1 AND (?3 = '' OR tenant = ?3)"
+	" GROUP BY 1, 2 ORDER BY 1, 2";
+
+/* total() is a fraction: exact up to 2^53, and never an overflow's failure. */
+static uint64_t column_sum(sqlite3_stmt *statement, int column)
+{
+	double value = sqlite3_column_double(statement, column);
+
+	return value < 0 || value > (double)INT64_MAX ? 0 : (uint64_t)value;
+}
+
+static void read_sum(sqlite3_stmt *statement, struct store_sum *ret)
+{
+	const char *tenant = (const char *)sqlite3_column_text(statement, 0);
+
+	*ret = (struct store_sum){
+		.day = sqlite3_column_int64(statement, 1),
+		.sessions = column_sum(statement, 2),
+		.executions = column_sum(statement, 3),
+		.assigned_usec = column_sum(statement, 4),
+		.executing_usec = column_sum(statement, 5),
+		.cpu_usec = column_sum(statement, 6),
+		.memory_mib_msec = column_sum(statement, 7),
+		.bytes_in = column_sum(statement, 8),
+		.bytes_out = column_sum(statement, 9),
+	};
+	if (tenant)
+		strncpy(ret->tenant, tenant, sizeof(ret->tenant) - 1);
+}
+
+static int bind_spec(sqlite3_stmt *statement,
+		     const struct store_sums_spec *spec)
+{
+	if (sqlite3_bind_int64(statement, 1, spec->since_day) != SQLITE_OK ||
+	    sqlite3_bind_int(statement, 2, spec->by_day) != SQLITE_OK)
+		return -EIO;
+	return db_bind_text(statement, 3, spec->tenant);
+}
+
+static int collect_sums(sqlite3_stmt *statement, struct sums_job *s)
+{
+	struct store_sum *grown;
+	int r;
+
+	while ((r = db_step(statement)) > 0) {
+		if (s->count == STORE_SUMS_MAX)
+			return -E2BIG;
+		if ((s->count & (s->count - 1)) == 0) {
+			grown = realloc(s->sums, (s->count ? 2 * s->count : 1) *
+							 sizeof(*s->sums));
+			if (!grown)
+				return -ENOMEM;
+			s->sums = grown;
+		}
+		read_sum(statement, &s->sums[s->count++]);
+	}
+	return r;
+}
+
+static void sums_run(struct job *job)
+{
+	struct sums_job *s = JOB_OWNER(job, struct sums_job, job);
+	_cleanup_(db_finalizep) sqlite3_stmt *statement = NULL;
+	int r;
+
+	r = db_prepare(writer_db(s->writer), sums_sql, &statement);
+	if (r >= 0)
+		r = bind_spec(statement, &s->spec);
+	if (r >= 0)
+		r = collect_sums(statement, s);
+	s->result = r;
+}
+
+static void sums_done(struct job *job)
+{
+	struct sums_job *s = JOB_OWNER(job, struct sums_job, job);
+	struct store_sum *sums = take_ptr(s->sums);
+
+	s->busy = false;
+	s->done(s->userdata, s->result, sums, s->result < 0 ? 0 : s->count);
+	free(sums);
+}
+
+int store_usage_sums(struct store *store, const struct store_sums_spec *spec,
+		     store_sums_fn *done, void *userdata)
+{
+	struct sums_job *s = &store->sums;
+	int r;
+
+	if (s->busy)
+		return -EBUSY;
+	*s = (struct sums_job){
+		.job = { .run = sums_run, .done = sums_done },
+		.writer = store->writer,
+		.spec = *spec,
+		.done = done,
+		.userdata = userdata,
+	};
+	r = worker_submit(store->worker, &s->job);
+	if (r < 0)
+		return r;
+	s->busy = true;
+	return 0;
+}
+
+int store_usage_assigned(struct store *store, const char *tenant, int64_t day,
+			 uint64_t *ret_usec)
+{
+	sqlite3_stmt *statement = store->reads[READ_ASSIGNED];
+	int r;
+
+	r = db_bind_text(statement, 1, tenant);
+	if (r >= 0 && sqlite3_bind_int64(statement, 2, day) != SQLITE_OK)
+		r = -EIO;
+	if (r < 0)
+		return r;
+	r = db_step(statement);
+	if (r >= 0)
+		*ret_usec = r > 0 ?
+				    (uint64_t)sqlite3_column_int64(statement,
+								   0) :
+				    0;
+	db_reset(statement);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+
+#include "store/writer_impl.h"
+
+/* What the db thread says to SQLite, beside its inserts of rows. */
+
+static_assert(DAY_USEC == STORE_IDEMPOTENCY_USEC, "a day has changed");
+static_assert(BOUND == STORE_SWEEP_MAX, "the sweep's bound has changed");
+
+const char *const writer_sql[] = {
+	[WRITE_BEGIN] = "BEGIN IMMEDIATE",
+	[WRITE_COMMIT] = "COMMIT",
+	[WRITE_ROLLBACK] = "ROLLBACK",
+	[WRITE_SAVEPOINT] = "SAVEPOINT batch",
+	[WRITE_RELEASE] = "RELEASE batch",
+	[WRITE_ROLLBACK_TO] = "ROLLBACK TO batch",
+	[WRITE_BLOB] = "INSERT INTO blobs (sha256) VALUES (?1)"
+		       " ON CONFLICT DO NOTHING",
+	[WRITE_SUPERSEDE] = "UPDATE cfiles SET superseded = 1"
+			    " WHERE container_id = ?1 AND path = ?2"
+			    " AND path_b64 = ?3"
+			    " AND superseded = 0 AND NOT EXISTS"
+			    " (SELECT 1 FROM cfiles WHERE id = ?4)",
+	[WRITE_RECORD] = "INSERT INTO records (id, json, out, err)"
+			 " SELECT ?1, ?2, ?3, ?4 WHERE EXISTS"
+			 " (SELECT 1 FROM executions WHERE id = ?1)"
+			 " ON CONFLICT (id) DO UPDATE"
+			 " SET json = excluded.json, out = excluded.out,"
+			 " err = excluded.err",
+	[WRITE_HAS_RECORD] = "UPDATE executions SET has_record = 1"
+			     " WHERE id = ?1",
+	[WRITE_TOUCH_KEY] = "UPDATE keys SET last_used_usec = ?2"
+			    " WHERE id = ?1 AND last_used_usec < ?2",
+	[WRITE_COUNTER] = "INSERT INTO counters (id, value) VALUES (?1, ?2)"
+			  " ON CONFLICT (id) DO UPDATE"
+			  " SET value = max(value, excluded.value)",
+	[WRITE_DELETE_FILE] = "DELETE FROM files WHERE id = ?1",
+	[WRITE_DELETE_CFILE] = "DELETE FROM cfiles WHERE id = ?1",
+	[WRITE_DELETE_VM] = "DELETE FROM vms WHERE id = ?1",
+	[WRITE_ERASE_CFILES] = "DELETE FROM cfiles WHERE container_id = ?1",
+	[WRITE_ERASE_EXECUTIONS] = "DELETE FROM executions"
+				   " WHERE container_id = ?1",
+	[WRITE_ERASE_MARK] = "UPDATE containers SET deleted = 1 WHERE id = ?1",
+	[WRITE_SWEEP_FILES] =
+		"DELETE FROM files WHERE seq IN"
+		" (SELECT seq FROM files WHERE expires_usec > 0"
+		" AND expires_usec <= ?1 LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_CFILES] = "DELETE FROM cfiles WHERE seq IN"
+			       " (SELECT f.seq FROM containers c"
+			       " CROSS JOIN cfiles f ON f.container_id = c.id"
+			       " WHERE c.ended_usec > 0 AND c.ended_usec < ?1"
+			       " LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_EXECUTIONS] = "DELETE FROM executions WHERE seq IN"
+				   " (SELECT seq FROM executions"
+				   " WHERE ended_usec > 0 AND ended_usec < ?1"
+				   " LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_CONTAINERS] =
+		"DELETE FROM containers WHERE seq IN"
+		" (SELECT seq FROM containers c WHERE ended_usec > 0"
+		" AND ended_usec < ?1 AND NOT EXISTS"
+		" (SELECT 1 FROM cfiles WHERE container_id = c.id)"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM executions WHERE container_id = c.id)"
+		" LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_ANSWERS] = "DELETE FROM idempotency"
+				" WHERE (tenant, key) IN"
+				" (SELECT tenant, key FROM idempotency"
+				" WHERE created_usec + " STRING(
+					DAY_USEC) " <= ?1 ORDER BY created_usec"
+						  " LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_USAGE] = "DELETE FROM usage WHERE seq IN"
+			      " (SELECT seq FROM usage WHERE at_usec < ?1"
+			      " ORDER BY at_usec LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_CFILES] =
+		"DELETE FROM cfiles WHERE seq IN"
+		" (SELECT f.seq FROM tenants t"
+		" CROSS JOIN containers c ON c.tenant = t.id"
+		" CROSS JOIN cfiles f ON f.container_id = c.id"
+		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_EXECUTIONS] =
+		"DELETE FROM executions WHERE seq IN"
+		" (SELECT e.seq FROM tenants t"
+		" CROSS JOIN containers c ON c.tenant = t.id"
+		" CROSS JOIN executions e ON e.container_id = c.id"
+		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_CONTAINERS] =
+		"DELETE FROM containers WHERE seq IN"
+		" (SELECT c.seq FROM tenants t"
+		" CROSS JOIN containers c ON c.tenant = t.id"
+		" WHERE t.closed_usec > 0 AND c.ended_usec > 0 AND NOT EXISTS"
+		" (SELECT 1 FROM cfiles WHERE container_id = c.id)"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM executions WHERE container_id = c.id)"
+		" LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_FILES] =
+		"DELETE FROM files WHERE seq IN"
+		" (SELECT f.seq FROM tenants t"
+		" CROSS JOIN files f ON f.tenant = t.id"
+		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_KEYS] =
+		"DELETE FROM keys WHERE seq IN"
+		" (SELECT k.seq FROM tenants t"
+		" CROSS JOIN keys k ON k.tenant = t.id"
+		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_ANSWERS] =
+		"DELETE FROM idempotency WHERE (tenant, key) IN"
+		" (SELECT a.tenant, a.key FROM tenants t"
+		" CROSS JOIN idempotency a ON a.tenant = t.id"
+		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_USAGE] =
+		"DELETE FROM usage WHERE seq IN"
+		" (SELECT u.seq FROM tenants t"
+		" CROSS JOIN usage u ON u.tenant = t.id"
+		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANTS] =
+		"DELETE FROM tenants WHERE closed_usec > 0 AND NOT EXISTS"
+		" (SELECT 1 FROM containers WHERE tenant = tenants.id)"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM files WHERE tenant = tenants.id)"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM keys WHERE tenant = tenants.id)"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM idempotency WHERE tenant = tenants.id)"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM usage WHERE tenant = tenants.id)",
+	[WRITE_UNUSED_BLOBS] = "SELECT sha256 FROM blobs WHERE refs = 0"
+			       " LIMIT " STRING(BOUND),
+	[WRITE_BLOB_REFS] = "SELECT refs FROM blobs WHERE sha256 = ?1",
+	[WRITE_DELETE_BLOB] = "DELETE FROM blobs WHERE sha256 = ?1",
+};
+static_assert(sizeof(writer_sql) / sizeof(writer_sql[0]) == WRITE_COUNT,
+	      "writer_sql[] doesn't match enum writer_statement");
