@@ -174,6 +174,9 @@ void container_view_of_row(const struct store_container *row,
 /** container_exec_add() - Queue an accepted execution and see to it */
 void container_exec_add(struct container *c, struct exec *e);
 
+/** container_exec_remove() - One that waits and was never accepted */
+void container_exec_remove(struct container *c, struct exec *e);
+
 /** container_pump() - Start what can be started */
 void container_pump(struct container *c);
 

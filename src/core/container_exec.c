@@ -40,6 +40,11 @@ void container_exec_add(struct container *c, struct exec *e)
 	container_pump(c);
 }
 
+void container_exec_remove(struct container *c, struct exec *e)
+{
+	queue_remove(c, e);
+}
+
 void container_pump(struct container *c)
 {
 	struct exec *e = TAILQ_FIRST(&c->queue);
@@ -49,8 +54,9 @@ void container_pump(struct container *c)
 		c->running->resend = exec_send(c->running) < 0;
 		return;
 	}
-	if (!e || c->running || c->state != SESSION_VIEW_RUNNING ||
-	    !vm_linked(c->vm) || c->unreleased_count >= WIRE_RETAINED_MAX)
+	if (!e || e->accepting || c->running ||
+	    c->state != SESSION_VIEW_RUNNING || !vm_linked(c->vm) ||
+	    c->unreleased_count >= WIRE_RETAINED_MAX)
 		return;
 	r = exec_send(e);
 	if (r < 0) {

@@ -215,21 +215,21 @@ static void on_key_committed(void *userdata, int r)
 	struct exec_accept *a = userdata;
 	struct exec *e = a->exec;
 	struct error err = ERROR_INIT;
-	struct container *c;
 
-	/* In nobody's list until now, so its container may have gone. */
-	if (r >= 0 && container_find(a->core, &a->who, a->container_id, &c,
-				     &err) >= 0) {
-		container_exec_add(c, e);
+	e->accepting = false;
+	if (r >= 0) {
+		/* Its session may have ended meanwhile, and it with it. */
+		if (e->state == EXEC_STATE_QUEUED)
+			container_pump(e->container);
 		accept_later(a);
 		return;
 	}
 	/* Nobody was told of it: it never was. */
-	exec_cancel_new(e);
-	if (r == -EEXIST)
-		r = accept_earlier(a, &err);
-	else if (r < 0)
-		r = core_store_failed(r, &err);
+	if (e->state == EXEC_STATE_QUEUED) {
+		container_exec_remove(e->container, e);
+		exec_cancel_new(e);
+	}
+	r = r == -EEXIST ? accept_earlier(a, &err) : core_store_failed(r, &err);
 	if (r > 0)
 		accept_later(a);
 	else
@@ -296,9 +296,14 @@ static int start(struct exec_accept *a, struct container *c,
 	exec_pin(a->exec);
 	if (a->idempotency.key) {
 		r = start_with_key(a, err);
-		if (r < 0)
+		if (r < 0) {
 			exec_cancel_new(a->exec);
-		return r;
+			return r;
+		}
+		/* It has its turn, but does not begin before the commit. */
+		a->exec->accepting = true;
+		container_exec_add(c, a->exec);
+		return 0;
 	}
 	container_exec_add(c, a->exec);
 	/* Sent already, if it was its turn; the record can wait. */
@@ -312,23 +317,24 @@ int core_exec_start(struct core *core, const struct principal *who,
 		    exec_fn accepted, void *userdata, struct error *err)
 {
 	struct exec_accept *a = NULL;
-	struct container *c;
+	struct container *c = NULL;
 	int r;
 
-	r = container_find(core, who, container, &c, err);
-	if (r >= 0)
-		r = check_spec(core, spec, err);
+	r = check_spec(core, spec, err);
 	if (r < 0)
 		return r;
 	r = accept_new(core, who, container, spec, accepted, userdata, &a);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot start an execution");
+	/* What was answered once is answered again, session or not. */
 	r = a->idempotency.key ? accept_earlier(a, err) : -ENOENT;
 	if (r > 0) {
 		accept_later(a);
 		return 0;
 	}
 	if (r == -ENOENT && !error_is_set(err))
+		r = container_find(core, who, container, &c, err);
+	if (r >= 0)
 		r = check_room(c, err);
 	if (r >= 0) {
 		reaper_touch(c);

@@ -88,6 +88,7 @@ struct exec {
 	TAILQ_ENTRY(exec) in_list;   /* queue or unreleased */
 	bool listed;
 	struct tenant *counted; /* among its executions, until it is over */
+	bool accepting; /* queued, while its row is on its way to the disk */
 
 	enum exec_state state; /* exec_enter() writes it */
 	enum exec_status status;
