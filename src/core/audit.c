@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,18 +36,21 @@ struct audit {
 	size_t listed_length;
 	unsigned looks;
 	unsigned ledger_differences;
-	struct map seen; /* VMs that vmd told of */
+	struct map expected; /* VMs that vmd must know when it lists */
+	struct map seen;     /* VMs that vmd told of */
+	struct map cids;     /* the same, by CID */
+	int r;               /* what went wrong on the way */
 	unsigned checked_vms;
 	unsigned checked_rows;
 	json_fn done;
 	void *userdata;
 };
 
-/* A VM's place in the list, remembered by id. */
+/* A VM, remembered by id and, when it was seen, by CID. */
 struct seen {
-	struct map_node node;
+	struct map_node node, by_cid;
 	char id[VMD_ID_MAX];
-	uint32_t cid;
+	char cid[11];
 };
 
 static void differ(struct audit *a, const char *kind, const char *id,
@@ -75,20 +79,33 @@ static void check_parts(struct audit *a, const struct vmd_vm *item)
 		       "missing");
 }
 
-static void check_cid(void *object, void *userdata)
+/* What could not be remembered would look as if it were not there. */
+static struct seen *remember(struct audit *a, struct map *map, const char *id)
 {
-	const struct seen *other = object;
-	void **pair = userdata;
-	const struct vmd_vm *item = pair[1];
+	struct seen *s = calloc(1, sizeof(*s));
 
-	if (other->cid == item->cid)
-		differ(pair[0], "cid", item->vm_id, "another VM has its CID");
+	if (s) {
+		(void)snprintf(s->id, sizeof(s->id), "%s", id);
+		if (map_put(map, &s->node, s->id, s) >= 0)
+			return s;
+	}
+	free(s);
+	a->r = -ENOMEM;
+	return NULL;
+}
+
+static void check_cid(struct audit *a, struct seen *s, uint32_t cid)
+{
+	(void)snprintf(s->cid, sizeof(s->cid), "%u", cid);
+	if (map_get(&a->cids, s->cid))
+		differ(a, "cid", s->id, "another VM has its CID");
+	else if (map_put(&a->cids, &s->by_cid, s->cid, s) < 0)
+		a->r = -ENOMEM;
 }
 
 static void on_item(const struct vmd_vm *item, void *userdata)
 {
 	struct audit *a = userdata;
-	void *pair[] = { a, (void *)item };
 	struct seen *s;
 
 	a->checked_vms++;
@@ -100,14 +117,9 @@ static void on_item(const struct vmd_vm *item, void *userdata)
 		differ(a, "vm", item->vm_id,
 		       "it runs, and the ledger does "
 		       "not have it");
-	map_each(&a->seen, check_cid, pair);
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return;
-	memcpy(s->id, item->vm_id, sizeof(s->id));
-	s->cid = item->cid;
-	if (map_put(&a->seen, &s->node, s->id, s) < 0)
-		free(s);
+	s = remember(a, &a->seen, item->vm_id);
+	if (s)
+		check_cid(a, s, item->cid);
 }
 
 static void check_vm(void *object, void *userdata)
@@ -115,7 +127,7 @@ static void check_vm(void *object, void *userdata)
 	const struct vm *vm = object;
 	struct audit *a = userdata;
 
-	if (vm->expected && !map_get(&a->seen, vm->id))
+	if (map_get(&a->expected, vm->id) && !map_get(&a->seen, vm->id))
 		differ(a, "vm", vm->id,
 		       "the ledger has it, and it does not "
 		       "run");
@@ -157,16 +169,16 @@ static void check_container(void *object, void *userdata)
 
 static void free_seen(void *object, void *userdata)
 {
-	struct seen *s = object;
-	struct audit *a = userdata;
-
-	map_remove(&a->seen, &s->node);
-	free(s);
+	(void)userdata;
+	free(object);
 }
 
 static void audit_free(struct audit *a)
 {
-	map_each(&a->seen, free_seen, a);
+	map_done(&a->cids);
+	map_each(&a->expected, free_seen, NULL);
+	map_done(&a->expected);
+	map_each(&a->seen, free_seen, NULL);
 	map_done(&a->seen);
 	buf_done(&a->json);
 	free(a);
@@ -253,18 +265,26 @@ static void on_listed(int r, const struct error *vmd_err, void *userdata)
 		audit_end(a, r, &err);
 		return;
 	}
+	if (a->r < 0) {
+		audit_end(a, a->r, &err);
+		return;
+	}
 	a->listed_w = a->w;
 	a->listed_length = a->json.length;
 	audit_look(a);
 }
 
-/* As in reconcile.c: what vmd must know by the time it takes the list. */
-static void mark_expected(void *object, void *userdata)
+/*
+ * What vmd must know by the time it takes the list. Kept here and not in the
+ * VMs, where reconcile.c may have marks for a list of its own under way.
+ */
+static void expect(void *object, void *userdata)
 {
-	struct vm *vm = object;
+	const struct vm *vm = object;
+	struct audit *a = userdata;
 
-	(void)userdata;
-	vm->expected = vm->state == VM_BOOTING || vm->state == VM_READY;
+	if (vm->state == VM_BOOTING || vm->state == VM_READY)
+		(void)remember(a, &a->expected, vm->id);
 }
 
 int core_admin_audit(struct core *core, json_fn done, void *userdata,
@@ -281,7 +301,7 @@ int core_admin_audit(struct core *core, json_fn done, void *userdata,
 		a->w = JSON_WRITER_INIT(&a->json);
 		json_write_object(&a->w, NULL);
 		json_write_array(&a->w, "differences");
-		map_each(&core->vms, mark_expected, NULL);
+		map_each(&core->vms, expect, a);
 		r = vmd_client_list(core->vmd, on_item, on_listed, a);
 	}
 	if (r < 0) {

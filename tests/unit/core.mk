@@ -16,6 +16,7 @@ unit_tests += \
 	%reldir%/test_core_handle \
 	%reldir%/test_core_hostile \
 	%reldir%/test_core_input_type \
+	%reldir%/test_core_lifecycle \
 	%reldir%/test_core_restart \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states \
@@ -39,6 +40,10 @@ tests_unit_test_core_hostile_LDADD = $(core_test_libs)
 tests_unit_test_core_input_type_SOURCES = %reldir%/test_core_input_type.c \
 	$(core_fixture)
 tests_unit_test_core_input_type_LDADD = $(core_test_libs)
+
+tests_unit_test_core_lifecycle_SOURCES = %reldir%/test_core_lifecycle.c \
+	$(core_fixture)
+tests_unit_test_core_lifecycle_LDADD = $(core_test_libs)
 
 tests_unit_test_core_restart_SOURCES = %reldir%/test_core_restart.c $(core_fixture)
 tests_unit_test_core_restart_LDADD = $(core_test_libs)

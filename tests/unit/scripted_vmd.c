@@ -119,6 +119,10 @@ static void got_destroy(struct scripted_vmd *v, uint64_t serial,
 		answer(v, serial, -ENOENT, NULL, 0, -1);
 		return;
 	}
+	if (v->fail_destroy) {
+		answer(v, serial, v->fail_destroy, NULL, 0, -1);
+		return;
+	}
 	if (v->hold_destroys) {
 		vm->state = VMD_STATE_STOPPING;
 		vm->destroy = serial;
@@ -180,7 +184,16 @@ static void got_list(struct scripted_vmd *v, uint64_t serial)
 					       sizeof(item), NULL, 0, -1),
 				 0);
 	}
-	answer(v, serial, 0, NULL, 0, -1);
+	if (v->hold_lists)
+		v->held_list = serial;
+	else
+		answer(v, serial, 0, NULL, 0, -1);
+}
+
+void vmd_answer_list(struct scripted_vmd *v)
+{
+	answer(v, v->held_list, 0, NULL, 0, -1);
+	v->held_list = 0;
 }
 
 static int on_packet(struct vmd_packet *packet, void *userdata)

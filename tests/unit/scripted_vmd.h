@@ -36,11 +36,14 @@ struct scripted_vmd {
 	/* How it behaves */
 	bool hold_creates; /* until vmd_answer_creates() */
 	bool hold_destroys;
+	bool hold_lists; /* at their end, until vmd_answer_list() */
+	int fail_destroy;
 	unsigned taken_cids; /* so many creates find theirs taken */
 	int fail_create;     /* with this errno */
 	bool refuse_dials;   /* -ETIMEDOUT at once */
 	bool mute_guests;    /* new guests say nothing */
 
+	uint64_t held_list;
 	unsigned creates, destroys, dials, lists, deadlines;
 };
 
@@ -55,6 +58,9 @@ void vmd_script_drop(struct scripted_vmd *v);
 
 /** vmd_answer_creates() - Those that were held */
 void vmd_answer_creates(struct scripted_vmd *v);
+
+/** vmd_answer_list() - The one that was held */
+void vmd_answer_list(struct scripted_vmd *v);
 
 /** vmd_vm_gone() - A VM ends by itself */
 void vmd_vm_gone(struct scripted_vmd *v, struct scripted_vm *vm,
