@@ -62,6 +62,7 @@ enum { DAEMON_SIGNAL_COUNT = 4 };
  * @kernel_clock: Of guests, processes and our own patience: never moved
  * @vmd_greeted: cupola-vmd was ready once: what fails now is mended by starting
  *		it again, and no longer ends the daemon
+ * @vmd_starts: How often it ended without a word before it was ready
  * @core_ready:	Core has taken stock
  * @announced:	Others can find address and key
  * @hand_over:	The end leaves VMs running
@@ -92,6 +93,7 @@ struct daemon {
 
 	enum daemon_phase phase;
 	bool vmd_greeted;
+	unsigned vmd_starts;
 	bool core_ready;
 	bool announced;
 	bool hand_over;

@@ -23,6 +23,8 @@
 
 #define RECONNECT_AFTER USEC_PER_SEC
 
+enum { VMD_STARTS_MAX = 3 };
+
 /* argv: fixed words, settings of ours, and all that was said on our own. */
 enum { ARGUMENTS_MAX = 12 + 2 * OPTIONS_SET_MAX };
 
@@ -101,13 +103,24 @@ static void on_gone(const struct vmd_gone *gone, void *userdata)
 	core_vmd_gone(d->core, gone);
 }
 
+/*
+ * What refuses to start will refuse again, and what ends without a word every
+ * time will never be ready. One that was killed is started again, as later on.
+ */
+static bool must_give_up(struct daemon *d, const char *why)
+{
+	if (d->phase != DAEMON_STARTING || d->vmd_greeted)
+		return false;
+	return why || ++d->vmd_starts == VMD_STARTS_MAX;
+}
+
 static void on_lost(const char *why, void *userdata)
 {
 	struct daemon *d = userdata;
 	struct error err = ERROR_INIT;
 
 	core_vmd_lost(d->core, why);
-	if (d->phase == DAEMON_STARTING && !d->vmd_greeted) {
+	if (must_give_up(d, why)) {
 		error_set(&err, ERR_HYPERVISOR, "%s",
 			  why ? why :
 				"cupola-vmd ended before it was ready; what it "
