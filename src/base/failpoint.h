@@ -12,6 +12,10 @@
  *	name:sleep=N	the calling thread waits N milliseconds
  *	name:error=N	failpoint() returns -N, an errno
  *
+ * "@PATH" instead of a list is a file with such a list, read anew each time, so
+ * that a test can arm a process that runs. A death uses the file up: of all
+ * processes that share it one dies, once.
+ *
  * Compiled in by ./configure --enable-failpoints, and in the libraries that
  * unit tests make for themselves; elsewhere nothing of it exists.
  */

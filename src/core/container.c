@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "base/name.h"
 #include "core/guest_xfer.h"
 #include "core/handle.h"
@@ -343,6 +344,7 @@ void container_placed(struct container *c)
 {
 	if (c->state != SESSION_VIEW_BOOTING)
 		return;
+	(void)failpoint("create-files-placed");
 	session_enter(c, SESSION_VIEW_RUNNING);
 	/* The idle clock begins now. */
 	c->active_boot = clock_boot(c->core->clock);
@@ -374,6 +376,7 @@ static void container_stop(struct container *c)
 	log_info(&c->scope, "Session stops (%s)", end_reason_name(c->reason));
 	guest_xfer_cancel(take_ptr(c->placing));
 	container_lose_execs(c);
+	(void)failpoint("stop-before-intent");
 	container_save(c);
 	if (!reason_harvests(c->reason)) {
 		container_destroy_vm(c);
@@ -428,6 +431,7 @@ static void container_over(struct container *c)
 
 	if (c->state == SESSION_VIEW_ENDED)
 		return;
+	(void)failpoint("stop-before-record");
 	session_enter(c, SESSION_VIEW_ENDED);
 	c->ended_usec = clock_wall(c->core->clock);
 	c->core->metrics.sessions_ended[c->reason]++;

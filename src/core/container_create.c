@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "base/name.h"
 #include "core/container.h"
 #include "core/file.h"
@@ -246,6 +247,7 @@ static void on_create_committed(void *userdata, int r)
 	struct create *waiting = take_ptr(c->waiting);
 	struct error err = ERROR_INIT;
 
+	(void)failpoint("create-intent-written");
 	if (r >= 0) {
 		/* The answer is "booting", whatever follows at once. */
 		container_begin(c);
@@ -300,6 +302,7 @@ static int create_commit(struct create *cr, struct store_batch *batch,
 	struct container *c = cr->container;
 	int r;
 
+	(void)failpoint("create-before-intent");
 	vm_put_row(c->vm, batch);
 	usage_add(c, batch, "created", dialect_name(c->dialect), 1);
 	if (cr->key)
@@ -453,6 +456,7 @@ int core_container_delete(struct core *core, const struct principal *who,
 		return r;
 	/* From here on nothing of it is written but how it ended. */
 	if (c) {
+		(void)failpoint("delete-asked");
 		c->erased = true;
 		container_end(c, END_DELETED);
 	}

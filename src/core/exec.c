@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "core/container.h"
 #include "core/exec_watch.h"
 #include "core/pull.h"
@@ -255,9 +256,11 @@ int exec_send(struct exec *e)
 	};
 	int r;
 
+	(void)failpoint("exec-before-guest");
 	r = guest_link_exec(e->container->vm->link, &exec);
 	if (r < 0)
 		return r;
+	(void)failpoint("exec-sent");
 	if (e->state == EXEC_STATE_QUEUED)
 		exec_enter(e, EXEC_STATE_RUNNING);
 	e->status = EXEC_RUNNING;

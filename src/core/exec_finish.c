@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "core/container.h"
 #include "core/exec.h"
 #include "core/pull.h"
@@ -94,6 +95,7 @@ static void exec_take_numbers(struct exec *e, const struct message_done *m)
 
 void exec_done(struct exec *e, const struct message_done *m)
 {
+	(void)failpoint("exec-done");
 	exec_take_numbers(e, m);
 	e->bundle_open = false;
 	exec_tell_results(e, false);
@@ -267,6 +269,7 @@ static void on_saved(void *userdata, int r)
 {
 	struct exec *e = userdata;
 
+	(void)failpoint("exec-record-written");
 	if (r < 0) {
 		log_error(&e->scope, r,
 			  "Cannot keep the record of an execution");
@@ -338,6 +341,7 @@ void exec_finish(struct exec *e, struct store_batch *batch)
 		return;
 	}
 	exec_put_all(e, batch);
+	(void)failpoint("exec-before-record");
 	r = store_commit(e->core->store, batch, on_saved, e);
 	if (r < 0) {
 		store_batch_free(batch);

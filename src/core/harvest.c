@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "core/container.h"
 #include "core/pull.h"
 #include "core/vm.h"
@@ -34,6 +35,7 @@ static void on_pulled(void *userdata)
 	int r;
 
 	pull_each(c->harvest, count_file, c);
+	(void)failpoint("harvest-before-commit");
 	/* The end of the session is committed later, so this is seen first. */
 	r = store_commit(c->core->store, batch, on_harvest_saved, NULL);
 	if (r < 0) {
@@ -84,6 +86,7 @@ int harvest_frame(struct container *c, const struct frame *f, struct error *err)
 	if (r < 0)
 		return r;
 	c->vm->quiesce_call = 0;
+	(void)failpoint("harvest-listed");
 	pull_start(c->harvest);
 	return 0;
 }

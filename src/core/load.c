@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/failpoint.h"
 #include "core/container.h"
 #include "core/core_priv.h"
 #include "core/vm.h"
@@ -206,6 +207,7 @@ static void settle_vm(void *object, void *userdata)
 
 void core_load_start(struct core *core)
 {
+	(void)failpoint("restart-loaded");
 	map_each(&core->execs, end_lost_source, NULL);
 	map_each(&core->containers, settle_container, NULL);
 	map_each(&core->vms, settle_vm, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/container.h"
 
+#include "base/failpoint.h"
 #include "core/vm.h"
 
 /*
@@ -77,6 +78,8 @@ void reaper_check(struct container *c)
 
 	if (session_state_expired(c->state) || c->reason != END_NONE)
 		return;
+	if (now >= hard || now >= idle)
+		(void)failpoint("reap-limit-reached");
 	if (now >= hard)
 		container_end(c, END_HARD_LIMIT);
 	else if (now >= idle)

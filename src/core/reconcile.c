@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/failpoint.h"
 #include "core/core_priv.h"
 #include "core/vm.h"
 
@@ -64,6 +65,7 @@ static void on_item(const struct vmd_vm *item, void *userdata)
 	}
 	if (item->state == VMD_STATE_GONE || item->state == VMD_STATE_STOPPING)
 		return;
+	(void)failpoint("restart-stray-found");
 	log_warning(NULL, 0, "VM '%s' is not in the ledger, destroying it",
 		    item->vm_id);
 	(void)vmd_client_destroy(core->vmd, item->vm_id, on_stray_destroyed,
@@ -82,6 +84,7 @@ static void on_listed(int r, const struct error *err, void *userdata)
 				    err ? err->message : strerror(-r));
 		return;
 	}
+	(void)failpoint("restart-listed");
 	map_each(&core->vms, end_missing, NULL);
 	if (rec->again) {
 		rec->again = false;

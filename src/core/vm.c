@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "core/container.h"
 #include "core/core_priv.h"
 
@@ -253,6 +254,7 @@ static void vm_destroy(struct vm *vm)
 
 	if (vm->destroying)
 		return;
+	(void)failpoint("stop-before-destroy");
 	r = vmd_client_destroy(vm->core->vmd, vm->id, on_destroyed, vm);
 	if (r >= 0)
 		vm->destroying = true;
@@ -293,6 +295,7 @@ void vm_gone(struct vm *vm, enum end_reason reason, uint64_t cpu_usec)
 	if (vm->reason == END_NONE)
 		vm->reason = reason == END_NONE ? END_VM_CRASHED : reason;
 	vm_hang_up(vm);
+	(void)failpoint("stop-vm-gone");
 	vm_enter(vm, VM_DEAD);
 	log_info(&vm->scope, "VM is gone (%s)", end_reason_name(vm->reason));
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/failpoint.h"
 #include "core/container.h"
 #include "core/core_priv.h"
 #include "core/vm.h"
@@ -74,6 +75,7 @@ static void on_created(int r, const struct vmd_created *created,
 
 	vm->creating = false;
 	vm_bury(vm);
+	(void)failpoint("create-vm-runs");
 	if (vm->state != VM_STARTING)
 		return; /* vm_stop() came first; destroy tells the end */
 	if (r == -ECONNRESET)
@@ -120,6 +122,7 @@ static void vm_ask(struct vm *vm)
 	};
 	int r;
 
+	(void)failpoint("create-before-vm");
 	strcpy(create.vm_id, vm->id); /* both are ID_VM's */
 	memcpy(create.nonce, vm->nonce, sizeof(create.nonce));
 	r = vmd_client_create(vm->core->vmd, &create, on_created, vm);
@@ -163,6 +166,7 @@ void vm_assign(struct vm *vm)
 void vm_became_ready(struct vm *vm)
 {
 	if (vm->state == VM_BOOTING) {
+		(void)failpoint("create-guest-ready");
 		vm_enter(vm, VM_READY);
 		vm->trace.ready = clock_boot(vm->core->guest_clock);
 		if (!vm->restored) {

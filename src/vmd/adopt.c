@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "base/id.h"
 #include "vmd/adopt.h"
 #include "vmd/child.h"
@@ -127,6 +128,7 @@ static void adopt(struct adoption *a, const struct record *found)
 	qemu_fd = hold_qemu(a, &record, domain != NULL);
 	backend_fd = hold_backend(&record);
 	reason = judge(&record, domain, qemu_fd, backend_fd);
+	(void)failpoint("vmd-restart-found");
 	r = machine_new(a->host, &record,
 			record.hidden ? &probe_watch : a->watch, a->userdata,
 			&m);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "vmd/backend.h"
 #include "vmd/dial.h"
 #include "vmd/domain_xml.h"
@@ -90,6 +91,7 @@ static int make_directory(struct create_job *c)
 	if (r < 0)
 		return error_set_errno(&c->err, r,
 				       "Cannot make the VM's directory");
+	(void)failpoint("vmd-create-directory");
 	return write_down(c);
 }
 
@@ -110,6 +112,7 @@ static int make_disk(struct create_job *c)
 		return error_set_errno(&c->err, r,
 				       "Cannot make the VM's scratch disk");
 	c->created.disk_usec = usec_sub(clock_boot(c->host->clock), start);
+	(void)failpoint("vmd-create-disk");
 	return 0;
 }
 
@@ -129,6 +132,7 @@ static int start_backend(struct create_job *c)
 			  &c->err);
 	if (r < 0)
 		return r;
+	(void)failpoint("vmd-create-backend");
 	c->backend_fd = backend.pidfd;
 	c->created.backend_pid = backend.pid;
 	c->created.backend_usec = usec_sub(clock_boot(c->host->clock), start);
@@ -204,6 +208,7 @@ static int start_domain(struct create_job *c)
 			&c->qemu_fd, &c->err);
 	if (r < 0)
 		return r;
+	(void)failpoint("vmd-create-domain");
 	c->created.pid = pid;
 	c->created.libvirt_usec = usec_sub(clock_boot(c->host->clock), start);
 	c->record.qemu_pid = pid;
@@ -250,6 +255,7 @@ static void run_create(struct job *job)
 
 	c->created.queued_usec = usec_sub(clock_boot(c->host->clock),
 					  c->submitted);
+	(void)failpoint("vmd-create-asked");
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		c->r = steps[i](c);
 		if (c->r < 0) {
@@ -273,6 +279,7 @@ static void done_create(struct job *job)
 	struct machine *m = c->machine;
 	usec_t deadline = m->record.deadline_usec;
 
+	(void)failpoint("vmd-create-before-answer");
 	m->creating = NULL;
 	m->record = c->record;
 	/* It may have been moved meanwhile. */

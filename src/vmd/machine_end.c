@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/event.h"
+#include "base/failpoint.h"
 #include "vmd/machine.h"
 
 /*
@@ -87,7 +88,10 @@ static void run_destroy(struct job *job)
 {
 	struct end_job *e = JOB_OWNER(job, struct end_job, job);
 
-	e->r = virt_destroy(e->host->virt, e->uuid, &e->err);
+	e->r = failpoint("vmd-stop-before-destroy");
+	if (e->r >= 0)
+		e->r = virt_destroy(e->host->virt, e->uuid, &e->err);
+	(void)failpoint("vmd-stop-destroyed");
 }
 
 static void done_destroy(struct job *job)
@@ -141,7 +145,10 @@ static void run_remove(struct job *job)
 {
 	struct end_job *e = JOB_OWNER(job, struct end_job, job);
 
-	e->r = host_remove_vm(e->host, e->vm_id);
+	e->r = failpoint("vmd-stop-before-removal");
+	if (e->r >= 0)
+		e->r = host_remove_vm(e->host, e->vm_id);
+	(void)failpoint("vmd-stop-removed");
 	if (e->late_backend)
 		kill_late_backend(e->vm_id);
 }
@@ -347,6 +354,7 @@ static int on_qemu(sd_event_source *source, int fd, uint32_t revents,
 		m->cpu_exact = true;
 		m->wait_status = end.status;
 	}
+	(void)failpoint("vmd-stop-process-dead");
 	m->qemu_source = sd_event_source_disable_unref(m->qemu_source);
 	close_fd(&m->qemu_fd);
 	m->died_usec = now(m);

@@ -175,6 +175,9 @@ static int on_reload(struct settings **ret_settings, struct error *err,
 static const char *const kept_variables[] = {
 	"CUPOLA_IMAGES", "JOURNAL_STREAM", "LISTEN_FDS", "LISTEN_PID",
 	"NOTIFY_SOCKET", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS",
+#ifdef ENABLE_FAILPOINTS
+	"CUPOLA_FAILPOINT",
+#endif
 };
 
 enum {

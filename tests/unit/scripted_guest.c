@@ -358,6 +358,8 @@ static void line_got(struct guest_line *l, const struct frame *f)
 	default:
 		fail_msg("the daemon said 0x%04x", f->type);
 	}
+	if (g->heard)
+		g->heard(g, f->type, f->call, g->userdata);
 }
 
 /* ------------------------------------------------------------- connection */

@@ -15,7 +15,7 @@
 #include "test.h"
 #include "wire/message.h"
 
-#define GUEST_FILES_MAX 16
+#define GUEST_FILES_MAX 64
 
 struct guest_line;
 
@@ -40,6 +40,11 @@ struct scripted_guest {
 	size_t kept_count;
 	struct guest_file files[GUEST_FILES_MAX];
 	size_t file_count;
+
+	/* Who answers executions instead of the test; NULL: nobody */
+	void (*heard)(struct scripted_guest *g, uint32_t type, uint32_t call,
+		      void *userdata);
+	void *userdata;
 
 	/* How it misbehaves */
 	bool mute; /* says nothing at all */
