@@ -11,6 +11,7 @@ dist_doc_DATA += \
 	%reldir%/architecture.md \
 	%reldir%/guest-protocol.md \
 	%reldir%/images.md \
-	%reldir%/performance.md
+	%reldir%/performance.md \
+	%reldir%/reliability.md
 
 EXTRA_DIST += %reldir%/check-long.log

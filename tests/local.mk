@@ -26,3 +26,4 @@ include $(top_srcdir)/tests/unit/local.mk
 include $(top_srcdir)/tests/fuzz/local.mk
 include $(top_srcdir)/tests/guest/local.mk
 include $(top_srcdir)/tests/e2e/local.mk
+include $(top_srcdir)/tests/chaos/local.mk
