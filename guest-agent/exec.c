@@ -159,6 +159,16 @@ int exec_begin(uint32_t call, const struct message_exec *m,
 	return 0;
 }
 
+/* What is measured begins anew, and nothing has been decided. */
+static void begin_measures(void)
+{
+	verdict = WIRE_STATUS_OK;
+	grace_runs = false;
+	cpu_before = cgroup_cpu_usec();
+	oom_before = cgroup_oom_kills();
+	cgroup_reset_peak();
+}
+
 /* Begin to run, if everything is there that it takes. */
 static void start_current(void)
 {
@@ -166,14 +176,12 @@ static void start_current(void)
 	const struct bytes id = { (const uint8_t *)e->id, e->id_size };
 
 	if (!kernel_is_alive()) {
+		/* It may end without ever having run. */
+		begin_measures();
 		timer_set(&timer, clock_boot() + WAIT_FOR_KERNEL);
 		return;
 	}
-	verdict = WIRE_STATUS_OK;
-	grace_runs = false;
-	cpu_before = cgroup_cpu_usec();
-	oom_before = cgroup_oom_kills();
-	cgroup_reset_peak();
+	begin_measures();
 	e->done.execution_count = ++count;
 	exec_enter(e, EXEC_RUNNING);
 	started = clock_boot();
@@ -275,7 +283,7 @@ static void end_by_force(enum wire_status why)
 {
 	verdict = why;
 	grace_runs = true;
-	kernel_interrupt();
+	kernel_interrupt(count);
 	timer_set(&timer, clock_boot() + grace);
 }
 
@@ -306,11 +314,14 @@ static void on_timer(struct timer *t)
 
 void exec_interrupt(uint32_t call)
 {
-	if (!current || current->call != call ||
-	    current->state != EXEC_RUNNING || grace_runs)
+	if (!current || current->call != call || grace_runs)
 		return;
-	verdict = WIRE_STATUS_INTERRUPTED;
-	kernel_interrupt();
+	if (current->state == EXEC_WAITING) {
+		finish(WIRE_STATUS_INTERRUPTED);
+	} else if (current->state == EXEC_RUNNING) {
+		verdict = WIRE_STATUS_INTERRUPTED;
+		kernel_interrupt(count);
+	}
 }
 
 int exec_release(uint32_t call)

@@ -23,6 +23,12 @@
 #define START_TIMEOUT (60 * USEC_PER_SEC)
 #define FORK_PAUSE (USEC_PER_SEC / 2)
 
+/*
+ * Of one execution. One that did not heed so many gets the signal alone, since
+ * what it leaves in the socket takes the next one's room.
+ */
+#define INTERRUPTS_TOLD_MAX 64
+
 #define PIPE_SIZE (256 * 1024)
 #define SOCKET_BUFFER (512 * 1024)
 #define READ_SIZE (64u * 1024)
@@ -45,6 +51,8 @@ static enum kernel_state state;
 static pid_t kernel_pid;
 static uint32_t epoch = 1;
 static struct bytes unsent;	/* source that the socket had no room for */
+static uint32_t unsent_interrupt;	/* whom to interrupt behind it, or 0 */
+static unsigned interrupts_told;	/* of the execution that runs */
 
 static uint8_t message[RUNNER_MESSAGE_MAX];
 static uint8_t output[READ_SIZE];
@@ -144,7 +152,7 @@ static void close_sources(void)
 	source_close(&control);
 	source_close(&streams[WIRE_STDOUT]);
 	source_close(&streams[WIRE_STDERR]);
-	unsent.size = 0;
+	unsent.size = unsent_interrupt = 0;
 }
 
 static int ask_zygote(void)
@@ -305,6 +313,8 @@ static void send_unsent(void)
 		unsent.size -= n;
 	}
 	source_want(&control, unsent.size > 0 ? EPOLLIN | EPOLLOUT : EPOLLIN);
+	if (unsent.size == 0 && unsent_interrupt > 0)
+		kernel_interrupt(unsent_interrupt);
 }
 
 /* Some at a time, so that no flood keeps the loop from its other work. */
@@ -411,14 +421,34 @@ int kernel_run(struct bytes id, uint32_t count, struct bytes source,
 		kernel_kill();
 		return r;
 	}
+	interrupts_told = unsent_interrupt = 0;
 	unsent = (struct bytes){ source.data + first, source.size - first };
 	if (unsent.size > 0)
 		send_unsent();
 	return 0;
 }
 
-void kernel_interrupt(void)
+/* What finds no room is the last of many that user code has not heeded. */
+static void tell_interrupt(uint32_t count)
 {
+	const le32 number = le32_put(count);
+	uint8_t m[1 + sizeof(number)] = { RUNNER_INTERRUPT };
+
+	if (control.fd < 0 || interrupts_told == INTERRUPTS_TOLD_MAX)
+		return;
+	interrupts_told++;
+	memcpy(m + 1, &number, sizeof(number));
+	(void)send(control.fd, m, sizeof(m), MSG_NOSIGNAL);
+}
+
+void kernel_interrupt(uint32_t count)
+{
+	/* Behind the source, of which it would be taken for a piece. */
+	if (unsent.size > 0) {
+		unsent_interrupt = count;
+		return;
+	}
+	tell_interrupt(count);
 	/* It is not reaped before we know, so the number is still its own. */
 	if (kernel_pid > 0 && kill(-kernel_pid, SIGINT) < 0)
 		(void)kill(kernel_pid, SIGINT);

@@ -88,8 +88,8 @@ uint32_t kernel_epoch(void);
 int kernel_run(struct bytes id, uint32_t count, struct bytes source,
 	       int stdin_fd);
 
-/* SIGINT to its process group, as a terminal would. */
-void kernel_interrupt(void);
+/* SIGINT to its process group, as a terminal would, for that execution. */
+void kernel_interrupt(uint32_t count);
 
 /* SIGKILL to it and all that it started. */
 void kernel_kill(void);

@@ -24,6 +24,12 @@
  *	RUN flags:1 id_size:1 count:4 source_size:4 id source
  *				stdin as a descriptor if there is any
  *	MORE source		what did not fit
+ *	INTERRUPT count:4	that execution is to stop; SIGINT follows
+ *
+ * SIGINT alone would not do: it carries no number, and whether one that comes
+ * around the beginning of an execution was meant for this or for the one before
+ * nobody could tell. So the message says what the signal is for, and comes
+ * first: a kernel that has not begun yet finds it when it does.
  */
 
 #include <stdint.h>
@@ -39,6 +45,7 @@ enum runner_type {
 	RUNNER_GO = 'g',
 	RUNNER_RUN = 'c',
 	RUNNER_MORE = 'm',
+	RUNNER_INTERRUPT = 'b',
 };
 
 #define RUNNER_RUN_STDIN	0x01u

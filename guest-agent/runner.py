@@ -110,6 +110,7 @@ HOME = "/home/sandbox"
 # runner.h
 FORK, IMPORTED, HELLO, READY, GO = b"f", b"i", b"h", b"r", b"g"
 DISPLAY, ERROR, FINISHED, RUN, MORE = b"d", b"e", b"x", b"c", b"m"
+INTERRUPT = b"b"
 RUN_STDIN = 1
 DISPLAY_FILE, DISPLAY_NEW = 1, 2
 RUN_HEAD = struct.Struct("<cBBII")
@@ -166,9 +167,11 @@ class Kernel:
 
     def __init__(self, data_dir):
         self.data_dir = data_dir
-        self.send = self.recvmsg = None
+        self.send = self.recv = self.recvmsg = None
         self.pid = os.getpid()
         self.running = False
+        self.count = 0
+        self.stopped_early = self.interrupted = False
         self.exec_id = ""
         self.figures = self.files = 0
         self.flags = 0
@@ -359,20 +362,29 @@ class Kernel:
         if last:
             self.show(self.evaluate(self.compile(last, name, "eval")))
 
+    def trigger(self, event):
+        """Call user code's callbacks, of which IPython swallows interrupts."""
+        if not shell.events.callbacks[event]:
+            return
+        self.interrupted = False
+        shell.events.trigger(event)
+        if self.interrupted:
+            raise KeyboardInterrupt
+
     def run_cell(self, text, count):
         name = f"<cell {count}>"
+        self.stop_if_told()
         shell.execution_count = count
         self.remember(name, text)
         tree = self.parse(text, name)
         quiet = text.rstrip().endswith(";")
-        callbacks = shell.events.callbacks
-        if callbacks["pre_execute"]:
-            shell.events.trigger("pre_execute")
+        # So that a warning is told in each execution that earns it.
+        shell.user_ns.pop("__warningregistry__", None)
+        self.trigger("pre_execute")
         try:
             self.run_tree(tree, name, quiet)
         finally:
-            if callbacks["post_execute"]:
-                shell.events.trigger("post_execute")
+            self.trigger("post_execute")
             self.show_figures()
 
     def run_guarded(self, text, count):
@@ -448,12 +460,39 @@ class Kernel:
                 pass
         self.fflush(None)
 
-    def on_interrupt(self, signum, frame):
-        if self.running:
+    # Interrupts: the agent says first which execution is to stop, and then
+    # sends the signal. One that comes too early is found by the execution when
+    # it begins, one that comes too late by nobody.
+
+    def is_told_to_stop(self):
+        """Take what the agent has said since; whether it concerns this one."""
+        told = False
+        try:
+            while data := self.recv(MESSAGE_MAX, socket.MSG_DONTWAIT):
+                told |= data == INTERRUPT + struct.pack("<I", self.count)
+        except BlockingIOError:
+            pass
+        return told
+
+    def stop_if_told(self):
+        self.stopped_early = self.is_told_to_stop()
+        if self.stopped_early:
             raise KeyboardInterrupt
+
+    def on_interrupt(self, signum, frame):
+        if not self.running:
+            return
+        if os.getpid() == self.pid:
+            told, early = self.is_told_to_stop(), self.stopped_early
+            self.stopped_early = False
+            if early and not told:
+                return  # has been raised already
+        self.interrupted = True
+        raise KeyboardInterrupt
 
     def execute(self, text, count):
         """Return: whether it failed. Nothing gets out of here."""
+        self.count = count
         try:
             try:
                 self.running = True
@@ -481,7 +520,7 @@ class Kernel:
         self.exec_id = data[RUN_HEAD.size : start].decode("ascii")
         source = data[start:]
         while len(source) < size:
-            source += self.recvmsg(MESSAGE_MAX)[0][1:]
+            source += self.recv(MESSAGE_MAX)[1:]
         fd = None
         if flags & RUN_STDIN and ancillary:
             fd = struct.unpack("i", ancillary[0][2])[0]
@@ -578,6 +617,8 @@ def make_shell():
     made = Shell.instance(config=config)
     made.builtin_trap.activate()
     made.register_magics(NoNetwork)
+    # run_cell() does it, which nothing interrupts unseen.
+    made.events.unregister("pre_execute", made._clear_warning_registry)
     made.set_hook("show_in_pager", page.as_hook(page.display_page), 99)
     png = made.display_formatter.formatters["image/png"]
     png.for_type_by_name("matplotlib.figure", "Figure", figure_png)
@@ -599,6 +640,7 @@ def preimport():
 def warm_up():
     """Run what every execution runs, so that no kernel is the first to."""
     kernel.send = lambda data: len(data)
+    kernel.recv = lambda size, flags: b""
     kernel.stdin = sys.stdin
     for count in range(8):
         kernel.execute("import sys\nsys.maxsize", count)
@@ -647,7 +689,8 @@ def become_kernel(fds):
         os.dup2(fd, target, inheritable=target != CONTROL_FD)
     os.closerange(CONTROL_FD + 1, FD_MAX)
     control = socket.socket(fileno=CONTROL_FD)
-    kernel.send, kernel.recvmsg = control.send, control.recvmsg
+    kernel.send, kernel.recv = control.send, control.recv
+    kernel.recvmsg = control.recvmsg
     kernel.pid = os.getpid()
     kernel.send(HELLO)
     if kernel.recvmsg(1)[0] != GO:

@@ -284,6 +284,79 @@ def an_interrupt_ends_only_the_execution_it_names(g):
     assert g.run("kept").displays[0][2] == b"5"
 
 
+def no_interrupt_comes_too_early(g):
+    loop = "while True: pass"
+    for source in [loop] * 50 + ["x = 1\n" * 80000 + loop]:
+        e = g.start(source, timeout=60)
+        g.interrupt(e)
+        assert g.wait(e).status == "interrupted", e.status
+    e = g.run("import os; os._exit(1)")
+    e = g.start(loop, timeout=60)
+    g.interrupt(e)
+    assert g.wait(e).status == "interrupted", e.status
+
+
+def a_late_interrupt_does_not_stop_the_next(g):
+    g.run("passed = 0")
+    for i in range(100):
+        e = g.start("for _ in range(300): pass")
+        time.sleep(i % 20 / 10000)
+        g.interrupt(e)
+        assert g.wait(e).status in ("ok", "interrupted"), e.status
+        e = g.run("passed += 1")
+        assert (e.status, e.done["state_lost"]) == ("ok", 0), e.error
+    assert g.run("passed").displays[0][2] == b"100"
+
+
+def an_interrupt_in_a_callback_ends_the_execution(g):
+    for event in ("pre_execute", "post_execute"):
+        g.run("def forever():\n"
+              f"    events.unregister('{event}', forever)\n"
+              "    print('on', flush=True)\n"
+              "    while True: pass\n"
+              "events = get_ipython().events")
+        # Whether it is called in this execution already, or in the next.
+        e = g.run(f"events.register('{event}', forever)", timeout=1)
+        if e.status == "ok":
+            e = g.start("pass", timeout=60)
+            while "on" not in e.stdout:
+                g.pump()
+            g.interrupt(e)
+            assert g.wait(e).status == "interrupted", e.status
+        else:
+            assert e.status == "timeout" and not e.done["state_lost"]
+    assert g.run("print(1)").stdout == "1\n"
+
+
+def interrupts_that_nobody_heeds_do_no_harm(g):
+    e = g.start("import signal, time\n"
+                "before = signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+                "print('on', flush=True)\ntime.sleep(1)")
+    while not e.stdout:
+        g.pump()
+    for _ in range(5000):
+        g.interrupt(e)
+    assert g.wait(e).status == "ok"
+    e = g.run("print(1)")
+    assert (e.stdout, e.done["state_lost"]) == ("1\n", 0)
+
+
+def user_code_may_interrupt_itself(g):
+    e = g.run("import os, signal\n"
+              "for i in range(3):\n"
+              "    try: os.kill(os.getpid(), signal.SIGINT)\n"
+              "    except KeyboardInterrupt: print(i)")
+    assert e.stdout == "0\n1\n2\n"
+
+
+def a_time_limit_of_next_to_nothing_leaves_the_state(g):
+    g.run("kept = 6")
+    for _ in range(20):
+        e = g.run("while True: pass", timeout=0.00001)
+        assert (e.status, e.done["state_lost"]) == ("timeout", 0)
+    assert g.run("kept").displays[0][2] == b"6"
+
+
 def exit_of_the_process_is_told_with_its_output(g):
     before = g.run("print(1)").done
     e = g.run("print('before', flush=True)\nimport os; os._exit(7)")
