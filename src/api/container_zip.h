@@ -14,9 +14,10 @@
  */
 
 enum {
-	/* Files of one archive: their ids are held in memory, and in the end the
-	 * archive's directory. */
-	CONTAINER_ZIP_FILES_MAX = 10000,
+	/* Files of one archive. Their list is read in one go, so that it is that
+	 * of one moment, and that must not hold the loop for 5 ms; their ids are
+	 * held in memory, and in the end the archive's directory. */
+	CONTAINER_ZIP_FILES_MAX = 5000,
 
 	/* Archives that a tenant may be fetching at a time. */
 	CONTAINER_ZIP_TENANT_MAX = 8,
