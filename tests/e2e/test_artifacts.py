@@ -1,7 +1,10 @@
 """Files in, files out: byte for byte, with their hashes."""
 
 import hashlib
+import io
+import os
 import struct
+import zipfile
 import zlib
 
 from cupola import ApiError, resident_bytes
@@ -164,3 +167,59 @@ def test_a_hundred_megabytes_up_and_down_in_constant_memory(daemon, box,
     assert grown < 16 * 1024 * 1024
     box.run("import os\nos.unlink('/mnt/data/big.bin')\n"
             "os.unlink('/mnt/data/copy.bin')")
+
+
+def archive_of(box):
+    answer = box.call("GET", "/files.zip")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Content-Type"] == "application/zip"
+    assert answer.headers["Content-Disposition"].startswith("attachment; ")
+    return zipfile.ZipFile(io.BytesIO(answer.content))
+
+
+def test_all_files_come_as_an_archive_that_unpacks_anywhere(daemon, box, tmp_path):
+    box.put("given.csv", b"1,2\n")
+    done = box.run("""
+import os
+os.makedirs('/mnt/data/plots/old', exist_ok=True)
+made = {
+    'plots/old/a.txt': 'a',
+    '\\u6570 \\u00e9.txt': 'unicode',
+    '..\\\\..\\\\evil.txt': 'back',
+    '.._.._evil.txt': 'same',
+    '-rf': 'dash',
+    'big.bin': 'x' * 3000000,
+    'empty': '',
+}
+for name, text in made.items():
+    open('/mnt/data/' + name, 'w').write(text)
+os.chmod('/mnt/data/-rf', 0o4777)
+os.symlink('/etc/passwd', '/mnt/data/link')
+""")
+    assert done["status"] == "ok", done
+    want = {f["path"].removeprefix("/mnt/data/"): box.content(f["id"])
+            for f in box.files()}
+    assert want["given.csv"] == b"1,2\n" and len(want) == 8, sorted(want)
+
+    with archive_of(box) as archive:
+        assert archive.testzip() is None
+        got = {i.filename: archive.read(i) for i in archive.infolist()}
+        assert len(got) == len(archive.infolist()) == len(want)
+        assert all(i.external_attr >> 16 == 0o100644 for i in archive.infolist())
+        archive.extractall(tmp_path / "unpacked")
+    # Both are ".._.._evil.txt" once they are safe; which one is numbered
+    # depends on the order in which they were found.
+    safe = {name for name in want if "evil" not in name}
+    assert {n: got[n] for n in safe} == {n: want[n] for n in safe}
+    evil = sorted(n for n in got if "evil" in n)
+    assert evil == [".._.._evil (2).txt", ".._.._evil.txt"], evil
+    assert {got[n] for n in evil} == {b"back", b"same"}
+    assert os.listdir(tmp_path) == ["unpacked"]
+
+    # The same from the command line, also once the container has ended.
+    assert box.daemon.ctl("kill", box.id).returncode == 0
+    box.wait_ended()
+    saved = tmp_path / "all.zip"
+    daemon.ctl("files", "get", "--all", box.id, "--out", str(saved))
+    with zipfile.ZipFile(saved) as archive:
+        assert {i.filename: archive.read(i) for i in archive.infolist()} == got
