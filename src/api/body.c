@@ -76,6 +76,22 @@ static int on_part_begin(void *userdata, const struct multipart_part *part,
 			 part->name);
 }
 
+static uint64_t file_max(const struct request *req)
+{
+	uint64_t max = req->match.route->file_max;
+
+	return max > 0 ? max : UINT64_MAX;
+}
+
+static int file_too_large(const struct request *req, struct error *err)
+{
+	error_set_param(err, "%s", req->match.route->file_field);
+	return error_set(err, ERR_TOO_LARGE,
+			 "The file is larger than the %llu bytes that are "
+			 "allowed",
+			 (unsigned long long)req->match.route->file_max);
+}
+
 static int on_part_data(void *userdata, const void *data, size_t size,
 			struct error *err)
 {
@@ -84,6 +100,8 @@ static int on_part_data(void *userdata, const void *data, size_t size,
 	int r;
 
 	if (body->part == PART_FILE) {
+		if (body->file_bytes + size > file_max(req))
+			return file_too_large(req, err);
 		r = core_upload_write(body->upload, data, size, err);
 		if (r == 0)
 			body->file_bytes += size;
@@ -154,6 +172,8 @@ static int begin_form(struct request *req, struct error *err)
 	struct body *body = &req->body;
 	int r;
 
+	if (!req->head.chunked && file_declared(&req->head) > file_max(req))
+		return file_too_large(req, err);
 	r = multipart_new(req->head.value[FIELD_CONTENT_TYPE], &form_sink, req,
 			  &body->form, err);
 	if (r < 0)

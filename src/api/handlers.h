@@ -47,6 +47,25 @@ HANDLER(exec_api_get);
 HANDLER(exec_api_events);
 HANDLER(exec_api_interrupt);
 
+/* sessions_exec.c */
+HANDLER(sessions_execute);
+HANDLER(sessions_execute_by_path);
+HANDLER(sessions_executions_create);
+HANDLER(sessions_executions_get);
+
+/* sessions_files.c */
+HANDLER(sessions_files_create);
+HANDLER(sessions_files_list);
+HANDLER(sessions_files_get);
+HANDLER(sessions_files_content);
+HANDLER(sessions_files_delete);
+
+/* sessions_info.c */
+HANDLER(sessions_session_get);
+HANDLER(sessions_session_delete);
+HANDLER(sessions_stop);
+HANDLER(sessions_list);
+
 /* health.c */
 HANDLER(health_live);
 HANDLER(health_ready);

@@ -25,11 +25,13 @@ libapi_a_SOURCES = \
 	%reldir%/http_peer.c %reldir%/http_peer.h \
 	%reldir%/http_server.c %reldir%/http_server.h \
 	%reldir%/idempotency.c %reldir%/idempotency.h \
+	%reldir%/inline_file.c %reldir%/inline_file.h \
 	%reldir%/multipart.c %reldir%/multipart.h \
 	%reldir%/openai_container_files.c \
 	%reldir%/openai_containers.c \
 	%reldir%/openai_files.c \
 	%reldir%/openai_models.c \
+	%reldir%/origin.c %reldir%/origin.h \
 	%reldir%/page.c %reldir%/page.h \
 	%reldir%/penalty.c %reldir%/penalty.h \
 	%reldir%/reply.c %reldir%/reply.h \
@@ -38,6 +40,12 @@ libapi_a_SOURCES = \
 	%reldir%/request_log.c %reldir%/request_log.h \
 	%reldir%/router.c %reldir%/router.h \
 	%reldir%/routes.c \
+	%reldir%/session_outcome.c %reldir%/session_outcome.h \
+	%reldir%/session_value.c %reldir%/session_value.h \
+	%reldir%/sessions.c %reldir%/sessions.h \
+	%reldir%/sessions_exec.c \
+	%reldir%/sessions_files.c \
+	%reldir%/sessions_info.c \
 	%reldir%/uri.c %reldir%/uri.h \
 	%reldir%/view_json.c %reldir%/view_json.h \
 	%reldir%/zip_names.c %reldir%/zip_names.h \

@@ -443,6 +443,11 @@ bool request_is_paid(struct request *req)
 	return false;
 }
 
+void request_owes(struct request *req)
+{
+	req->owed = true;
+}
+
 void request_answered(struct request *req)
 {
 	if (!request_is_paid(req))

@@ -89,6 +89,7 @@ enum request_state {
  * @out:	Where JSON answers are written
  * @writer:	Into @out
  * @stream:	Follows an execution for it; owned
+ * @next:	What a handler does when core has answered its first call
  * @work:	What a handler keeps from one call of core to the next
  * @work_free:	Frees it with the request; may be NULL
  * @output:	How the client wants an execution's output
@@ -110,6 +111,7 @@ struct request {
 	struct buf out;
 	struct json_writer writer;
 	struct exec_stream *stream;
+	int (*next)(struct request *req, struct error *err);
 	void *work;
 	void (*work_free)(void *work);
 	enum view_output output;
@@ -195,6 +197,13 @@ void request_failed(struct request *req, const struct error *err);
  * Return: whether there is still somebody to answer; the request is freed if not
  */
 bool request_is_paid(struct request *req);
+
+/**
+ * request_owes() - Core has been asked again and will call back
+ *
+ * To be called behind request_is_paid(), as ROUTE_PENDING is returned by a handler.
+ */
+void request_owes(struct request *req);
 
 /** request_finish() - The one or the other, as @r, from reply_…(), says */
 void request_finish(struct request *req, int r, const struct error *err);

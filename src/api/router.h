@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "api/api_error.h"
 #include "api/uri.h"
@@ -56,6 +57,7 @@ enum body_kind {
  *		answer's header
  * @json_max:	Bytes of a JSON body; 0: LIMIT_JSON_BODY
  * @file_field:	The multipart field whose bytes go to an upload
+ * @file_max:	Bytes of it; 0: as many as core takes
  * @handle:	Called with the whole request
  */
 struct route {
@@ -68,6 +70,7 @@ struct route {
 	enum body_kind body;
 	size_t json_max;
 	const char *file_field;
+	uint64_t file_max;
 	int (*handle)(struct request *req, struct error *err);
 };
 

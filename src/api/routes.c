@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/handlers.h"
 #include "api/router.h"
+#include "api/sessions.h"
 #include "base/limits.h"
 
 #define OPENAI(method_, pattern_, scope_, handle_, ...)                        \
 	{ .family = FAMILY_OPENAI, .method = (method_), .pattern = (pattern_), \
 	  .scope = CORE_SCOPE_##scope_, .handle = (handle_), __VA_ARGS__ }
+#define SESSIONS(method_, pattern_, handle_, ...)                              \
+	{ .family = FAMILY_SESSIONS, .method = (method_),                      \
+	  .pattern = (pattern_), .scope = CORE_SCOPE_SESSIONS,                 \
+	  .handle = (handle_), __VA_ARGS__ }
+#define SESSIONS_RUN(pattern_, handle_)                                        \
+	SESSIONS("POST", pattern_, handle_, .body = BODY_JSON,                 \
+		 .json_max = LIMIT_JSON_BODY_EXEC)
+#define SESSIONS_UPLOAD(pattern_)                                              \
+	SESSIONS("POST", pattern_, sessions_files_create, .body = BODY_FORM,   \
+		 .file_field = "file", .file_max = SESSION_FILE_MAX)
 #define ADMIN(method_, pattern_, handle_, ...)                                 \
 	{ .family = FAMILY_ADMIN, .method = (method_), .pattern = (pattern_),  \
 	  .handle = (handle_), __VA_ARGS__ }
@@ -54,6 +65,24 @@ const struct route routes[] = {
 	       exec_api_interrupt, .container = true),
 
 	OPENAI("GET", "models", ALL, openai_models_list),
+
+	/* Old family, new family, and what both have. */
+	SESSIONS_RUN("code/execute", sessions_execute),
+	SESSIONS_RUN("identifier/{}/code/execute", sessions_execute_by_path),
+	SESSIONS_UPLOAD("files/upload"),
+	SESSIONS_UPLOAD("files/{}:uploadFile"),
+	SESSIONS("GET", "files/content/{}", sessions_files_content),
+	SESSIONS_RUN("executions", sessions_executions_create),
+	SESSIONS("GET", "executions/{}", sessions_executions_get),
+	SESSIONS_UPLOAD("files"),
+	SESSIONS("GET", "files/{}/content", sessions_files_content),
+	SESSIONS("GET", "files", sessions_files_list),
+	SESSIONS("GET", "files/{}", sessions_files_get),
+	SESSIONS("DELETE", "files/{}", sessions_files_delete),
+	SESSIONS("GET", "session", sessions_session_get),
+	SESSIONS("DELETE", "session", sessions_session_delete),
+	SESSIONS("GET", "listSessions", sessions_list),
+	SESSIONS("POST", ".management/stopSession", sessions_stop),
 
 	ROOT("GET", "healthz", health_live),
 	ROOT("GET", "readyz", health_ready),

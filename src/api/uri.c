@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/uri.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,4 +168,19 @@ int uri_param(const struct uri *uri, const char *name, const char **ret,
 	}
 	*ret = found;
 	return 0;
+}
+
+int uri_escape(const char *s, struct buf *b)
+{
+	int r = 0;
+
+	for (; *s && r >= 0; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c < 0x80 && (isalnum(c) || strchr("-._~", c)))
+			r = buf_add_byte(b, c);
+		else
+			r = buf_printf(b, "%%%02X", c);
+	}
+	return r;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 
 enum {
@@ -62,5 +63,13 @@ void uri_done(struct uri *uri);
  */
 int uri_param(const struct uri *uri, const char *name, const char **ret,
 	      struct error *err);
+
+/**
+ * uri_escape() - Append a string as one path segment or query value
+ *
+ * Everything but the unreserved characters of RFC 3986 is written as "%XX".
+ * Return: as buf_add()
+ */
+int uri_escape(const char *s, struct buf *b);
 
 #endif

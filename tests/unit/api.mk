@@ -25,6 +25,14 @@ tests_unit_test_api_content_SOURCES = %reldir%/test_api_content.c \
 	$(api_fixture)
 tests_unit_test_api_content_LDADD = $(api_fixture_libs)
 
+unit_tests += %reldir%/test_api_sessions
+tests_unit_test_api_sessions_SOURCES = %reldir%/test_api_sessions.c $(api_fixture)
+tests_unit_test_api_sessions_LDADD = $(api_fixture_libs)
+
+unit_tests += %reldir%/test_session_value
+tests_unit_test_session_value_SOURCES = %reldir%/test_session_value.c %reldir%/test.h
+tests_unit_test_session_value_LDADD = $(api_fixture_libs)
+
 unit_tests += %reldir%/test_api_exec
 tests_unit_test_api_exec_SOURCES = %reldir%/test_api_exec.c $(api_fixture)
 tests_unit_test_api_exec_LDADD = $(api_fixture_libs)

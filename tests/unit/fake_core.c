@@ -165,6 +165,12 @@ int core_container_create(struct core *core, const struct principal *who,
 		return error_set(err, ERR_CAPACITY, "all 8 VMs are in use");
 	if (strcmp(spec->name, "bug") == 0)
 		return error_set(err, ERR_INTERNAL, "secret /host/path");
+	if (spec->pool && strcmp(spec->pool, "nowhere") == 0)
+		return error_set(err, ERR_NOT_FOUND, "There is no pool '%s'",
+				 spec->pool);
+	snprintf(core->name, sizeof(core->name), "%s", spec->name);
+	snprintf(core->pool, sizeof(core->pool), "%s",
+		 spec->pool ? spec->pool : "");
 	snprintf(core->key, sizeof(core->key), "%s",
 		 spec->idempotency.key ? spec->idempotency.key : "");
 	later = fake_core_later(core, userdata);
@@ -188,6 +194,39 @@ int core_container_get(struct core *core, const struct principal *who,
 		return -ENOENT;
 	fill_container(ret, "n\xc3\xa4me");
 	return 0;
+}
+
+int core_container_named(struct core *core, const struct principal *who,
+			 enum core_dialect dialect, const char *pool,
+			 const char *name, bool touch,
+			 struct container_view *ret, struct error *err)
+{
+	(void)who;
+	(void)dialect;
+	(void)pool;
+	(void)touch;
+	if (!core->named)
+		return error_set(err, ERR_NOT_FOUND,
+				 "There is no session '%s' now", name);
+	fill_container(ret, name);
+	return 0;
+}
+
+void core_container_named_list(
+	struct core *core, const struct principal *who,
+	enum core_dialect dialect, const char *pool,
+	void (*each)(void *userdata, const struct container_view *container),
+	void *userdata)
+{
+	struct container_view view;
+
+	(void)who;
+	(void)dialect;
+	(void)pool;
+	if (!core->named)
+		return;
+	fill_container(&view, "user-1");
+	each(userdata, &view);
 }
 
 int core_container_list(struct core *core, const struct principal *who,

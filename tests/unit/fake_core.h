@@ -48,6 +48,9 @@ struct fake_cfile {
  * @timeout_usec: Of the last one
  * @watches:	How many readers follow
  * @key:	Idempotency-Key of the last create or execution
+ * @named:	A handle stands for its container
+ * @name:	Of the last create
+ * @pool:	Of the last create; "" if it named none
  */
 struct core {
 	sd_event *event;
@@ -76,6 +79,9 @@ struct core {
 	size_t code_len;
 	usec_t timeout_usec;
 	char key[64];
+	bool named;
+	char name[CORE_NAME_MAX + 1];
+	char pool[CORE_NAME_MAX + 1];
 	unsigned watches;
 	struct exec_watch *watch;
 	struct exec_event *events;

@@ -296,6 +296,13 @@ int core_cfile_get(struct core *core, const struct principal *who,
 	return error_set(err, ERR_NOT_FOUND, "No such file: %s", id);
 }
 
+int core_cfile_find(struct core *core, const struct principal *who,
+		    const char *container, const char *path,
+		    struct cfile_view *ret, struct error *err)
+{
+	return core_cfile_get(core, who, container, path, ret, err);
+}
+
 int core_cfile_open(struct core *core, const struct principal *who,
 		    const char *container, const char *id,
 		    struct cfile_view *ret, int *ret_fd, struct error *err)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_INLINE_FILE_H
+#define API_INLINE_FILE_H
+
+#include <stdbool.h>
+
+#include "base/json_write.h"
+
+struct request;
+
+/* A larger file is not worth holding the loop for: it can be downloaded. */
+enum { INLINE_FILE_MAX = 4 << 20 };
+
+/**
+ * inline_file_write() - Write a container file's bytes as a base64 string
+ *
+ * Return: whether it was written; not if the file is gone or too large
+ */
+bool inline_file_write(struct request *req, const char *container,
+		       const char *file_id, struct json_writer *w,
+		       const char *key);
+
+#endif

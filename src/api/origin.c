@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/origin.h"
+
+#include "api/api.h"
+#include "api/request.h"
+
+int origin_write(const struct request *req, struct buf *b)
+{
+	const char *host = req->head.value[FIELD_HOST];
+	const char *own = api_url(req->api);
+
+	if (host && *host)
+		return buf_printf(b, "http://%s", host);
+	return buf_add_str(b, own ? own : "http://localhost");
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dynamic sessions: files, in both families.
+ *
+ * The old family knows names only, and everything is in one directory; the new
+ * one has a directory in "path". Both are names below /mnt/data here.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/handlers.h"
+#include "api/reply.h"
+#include "api/request.h"
+#include "api/sessions.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/media_type.h"
+#include "base/name.h"
+
+#define DATA_DIR "/mnt/data/"
+
+enum {
+	/* Files of one answer; there is a link to the next ones. */
+	FILES_PAGE = 1000,
+};
+
+/* --------------------------------------------------------------- which file it is */
+
+/* "sub/dir" of "path=/sub/dir/"; empty for the data directory itself. */
+static int read_directory(struct request *req, char ret[NAME_PATH_MAX + 1],
+			  struct error *err)
+{
+	const char *path;
+	size_t size;
+	int r;
+
+	*ret = '\0';
+	r = uri_param(&req->uri, "path", &path, err);
+	if (r < 0 || !path)
+		return r;
+	if (strncmp(path, DATA_DIR, strlen(DATA_DIR)) == 0)
+		path += strlen(DATA_DIR);
+	path += strspn(path, "/");
+	if (strcmp(path, ".") == 0)
+		path = "";
+	size = strlen(path);
+	while (size > 0 && path[size - 1] == '/')
+		size--;
+	if (size == 0)
+		return 0;
+	r = name_check_path(path, size, err);
+	if (r < 0) {
+		error_set_param(err, "path");
+		return error_wrap(err, r, "'path' is not valid");
+	}
+	(void)snprintf(ret, NAME_PATH_MAX + 1, "%.*s", (int)size, path);
+	return 0;
+}
+
+/* The path of a file that a call names, relative to the data directory. */
+static int read_path(struct request *req, const char *name,
+		     char ret[NAME_PATH_MAX + 1], struct error *err)
+{
+	char directory[NAME_PATH_MAX + 1];
+	const char *base;
+	size_t size;
+	int r, n;
+
+	r = read_directory(req, directory, err);
+	if (r < 0)
+		return r;
+	/* Semantic Kernel names files with their whole path. */
+	base = name_base(name, strlen(name), &size);
+	r = name_check_file(base, size, err);
+	if (r < 0) {
+		error_set_param(err, "filename");
+		return error_wrap(err, r, "The file name is not valid");
+	}
+	n = snprintf(ret, NAME_PATH_MAX + 1, "%s%s%.*s", directory,
+		     *directory ? "/" : "", (int)size, base);
+	if (n <= NAME_PATH_MAX)
+		return 0;
+	error_set_param(err, "path");
+	return error_set(err, ERR_BAD_REQUEST, "The path is too long");
+}
+
+static int find_file(struct request *req, struct session_call *call,
+		     struct cfile_view *ret, struct error *err)
+{
+	char path[NAME_PATH_MAX + 1], whole[NAME_PATH_MAX + sizeof(DATA_DIR)];
+	struct container_view view;
+	int r;
+
+	r = session_call_read(req, NULL, call, err);
+	if (r >= 0)
+		r = read_path(req, req->match.param[0], path, err);
+	if (r >= 0)
+		r = session_find(req, call, &view, err);
+	if (r < 0)
+		return r;
+	(void)snprintf(whole, sizeof(whole), "%s%s", DATA_DIR, path);
+	r = core_cfile_find(req->core, &req->who, view.id, whole, ret, err);
+	if (r == -ENOENT)
+		error_set_reason(err, "FileNotFound");
+	return r;
+}
+
+/* ------------------------------------------------------------------ how it is shown */
+
+static void write_wrapped(struct json_writer *w, const struct cfile_view *file,
+			  unsigned *id)
+{
+	char time[SESSION_TIME_SIZE], text[16];
+
+	json_write_object(w, NULL);
+	(void)snprintf(text, sizeof(text), "%u", ++*id);
+	json_write_string(w, "$id", text);
+	json_write_object(w, "properties");
+	(void)snprintf(text, sizeof(text), "%u", ++*id);
+	json_write_string(w, "$id", text);
+	json_write_string(w, "filename", file->path + strlen(DATA_DIR));
+	json_write_uint(w, "size", file->bytes);
+	json_write_string(w, "lastModifiedTime",
+			  session_time(file->created_at, time));
+	json_write_close(w);
+	json_write_close(w);
+}
+
+static void write_entry(struct json_writer *w, const struct cfile_view *file)
+{
+	const char *path = file->path + strlen(DATA_DIR);
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *type = media_type_of_name(name);
+	char time[SESSION_TIME_SIZE];
+
+	json_write_object(w, NULL);
+	json_write_string(w, "name", name);
+	json_write_string(w, "type", "file");
+	json_write_string(w, "contentType",
+			  type ? type : "application/octet-stream");
+	json_write_uint(w, "sizeInBytes", file->bytes);
+	json_write_string(w, "lastModifiedAt",
+			  session_time(file->created_at, time));
+	if (slash)
+		json_write_bytes(w, "directory", path, (size_t)(slash - path));
+	else
+		json_write_string(w, "directory", ".");
+	json_write_close(w);
+}
+
+static int reply_file_entry(struct request *req,
+			    const struct session_call *call,
+			    const struct cfile_view *file, struct error *err)
+{
+	struct json_writer *w = reply_writer(req);
+	unsigned id = 1;
+
+	if (!call->wrapped) {
+		write_entry(w, file);
+		return reply_json(req, MHD_HTTP_OK, err);
+	}
+	json_write_object(w, NULL);
+	json_write_string(w, "$id", "1");
+	json_write_array(w, "value");
+	write_wrapped(w, file, &id);
+	json_write_close(w);
+	json_write_close(w);
+	return reply_json(req, MHD_HTTP_OK, err);
+}
+
+/* --------------------------------------------------------------------------- list */
+
+/**
+ * struct file_list - A list being written
+ * @directory:	Files in it are shown, with "recursive" those below it, too
+ * @seen:	Directories shown already, each with a NUL
+ * @files:	How many were looked at
+ */
+struct file_list {
+	struct session_call call;
+	struct json_writer *w;
+	char directory[NAME_PATH_MAX + 1];
+	bool recursive;
+	struct buf seen;
+	unsigned id;
+	unsigned files;
+	char last[ID_SIZE];
+};
+
+static bool was_seen(const struct buf *seen, const char *name, size_t size)
+{
+	size_t i = 0;
+
+	while (i < seen->length) {
+		const char *one = buf_str(seen) + i;
+		size_t length = strlen(one);
+
+		if (length == size && memcmp(one, name, size) == 0)
+			return true;
+		i += length + 1;
+	}
+	return false;
+}
+
+static void write_directory(struct file_list *list, const char *name,
+			    size_t size)
+{
+	if (was_seen(&list->seen, name, size) ||
+	    buf_add(&list->seen, name, size) < 0 ||
+	    buf_add_byte(&list->seen, 0) < 0)
+		return;
+	json_write_object(list->w, NULL);
+	json_write_bytes(list->w, "name", name, size);
+	json_write_string(list->w, "type", "directory");
+	json_write_string(list->w, "directory",
+			  *list->directory ? list->directory : ".");
+	json_write_close(list->w);
+}
+
+static void write_file(struct file_list *list, const struct cfile_view *file)
+{
+	const char *path = file->path + strlen(DATA_DIR);
+	size_t size = strlen(list->directory);
+	const char *slash;
+
+	if (list->call.wrapped) {
+		write_wrapped(list->w, file, &list->id);
+		return;
+	}
+	if (size > 0) {
+		if (strncmp(path, list->directory, size) != 0 ||
+		    path[size] != '/')
+			return;
+		path += size + 1;
+	}
+	slash = strchr(path, '/');
+	if (slash && !list->recursive)
+		write_directory(list, path, (size_t)(slash - path));
+	else
+		write_entry(list->w, file);
+}
+
+static void on_each(void *userdata, const struct cfile_view *file)
+{
+	struct file_list *list = userdata;
+
+	write_file(list, file);
+	(void)snprintf(list->last, sizeof(list->last), "%s", file->id);
+	list->files++;
+}
+
+static int read_list(struct request *req, struct file_list *list,
+		     struct error *err)
+{
+	const char *recursive, *after;
+	int r;
+
+	r = session_call_read(req, NULL, &list->call, err);
+	if (r >= 0)
+		r = read_directory(req, list->directory, err);
+	if (r >= 0)
+		r = uri_param(&req->uri, "recursive", &recursive, err);
+	if (r >= 0)
+		r = uri_param(&req->uri, "after", &after, err);
+	if (r < 0)
+		return r;
+	list->recursive = recursive && strcasecmp(recursive, "true") == 0;
+	if (after)
+		(void)snprintf(list->last, sizeof(list->last), "%s", after);
+	return 0;
+}
+
+/* A session that there is not has no files, and is not made to say so. */
+static int write_files(struct request *req, struct file_list *list,
+		       bool *ret_more, struct error *err)
+{
+	struct container_view view;
+	struct core_page page = { .limit = CORE_PAGE_MAX, .ascending = true };
+	bool more;
+	int r;
+
+	r = session_find(req, &list->call, &view, err);
+	if (r == -ENOENT) {
+		error_clear(err);
+		return 0;
+	}
+	more = r >= 0;
+	while (r >= 0 && more && list->files < FILES_PAGE) {
+		strcpy(page.after, list->last);
+		r = core_cfile_list(req->core, &req->who, view.id, &page,
+				    on_each, list, &more, err);
+	}
+	*ret_more = more;
+	return r;
+}
+
+static void write_next(struct request *req, struct file_list *list, bool more)
+{
+	_cleanup_(buf_done) struct buf link = BUF_INIT(16384);
+	const char *version = NULL;
+
+	(void)uri_param(&req->uri, "api-version", &version, NULL);
+	if (!more ||
+	    buf_printf(&link, "/pools/%s/files?api-version=", req->match.pool) <
+		    0 ||
+	    uri_escape(version, &link) < 0 ||
+	    buf_add_str(&link, "&identifier=") < 0 ||
+	    uri_escape(list->call.identifier, &link) < 0 ||
+	    buf_add_str(&link, "&path=") < 0 ||
+	    uri_escape(list->directory, &link) < 0 ||
+	    buf_printf(&link, "&recursive=%s&after=%s",
+		       list->recursive ? "true" : "false", list->last) < 0)
+		json_write_null(list->w, "nextLink");
+	else
+		json_write_string(list->w, "nextLink", buf_str(&link));
+}
+
+int sessions_files_list(struct request *req, struct error *err)
+{
+	struct file_list list = {
+		.w = reply_writer(req),
+		.seen = BUF_INIT(FILES_PAGE * (NAME_FILE_MAX + 1)),
+		.id = 1,
+	};
+	bool more = false;
+	int r;
+
+	json_write_object(list.w, NULL);
+	json_write_array(list.w, "value");
+	r = read_list(req, &list, err);
+	if (r >= 0)
+		r = write_files(req, &list, &more, err);
+	buf_done(&list.seen);
+	if (r < 0)
+		return r;
+	json_write_close(list.w);
+	if (list.call.wrapped)
+		json_write_string(list.w, "$id", "1");
+	else
+		write_next(req, &list, more);
+	json_write_close(list.w);
+	return reply_json(req, MHD_HTTP_OK, err);
+}
+
+/* ------------------------------------------------------------------ get and delete */
+
+int sessions_files_get(struct request *req, struct error *err)
+{
+	struct session_call call;
+	struct cfile_view file;
+	int r;
+
+	r = find_file(req, &call, &file, err);
+	return r < 0 ? r : reply_file_entry(req, &call, &file, err);
+}
+
+int sessions_files_content(struct request *req, struct error *err)
+{
+	_cleanup_close_ int fd = -1;
+	struct session_call call;
+	struct cfile_view file;
+	char id[ID_SIZE];
+	int r;
+
+	r = find_file(req, &call, &file, err);
+	if (r < 0)
+		return r;
+	strcpy(id, file.id);
+	r = core_cfile_open(req->core, &req->who, req->container, id, &file,
+			    &fd, err);
+	if (r >= 0)
+		r = reply_file(req, fd, file.bytes,
+			       strrchr(file.path, '/') + 1, file.sha256, err);
+	if (r < 0)
+		return r;
+	(void)take_fd(fd);
+	return ROUTE_ANSWERED;
+}
+
+static void on_deleted(void *userdata, const struct error *err)
+{
+	struct request *req = userdata;
+	struct error failure = ERROR_INIT;
+
+	if (error_is_set(err)) {
+		request_failed(req, err);
+		return;
+	}
+	request_finish(req, reply_empty(req, MHD_HTTP_NO_CONTENT, &failure),
+		       &failure);
+}
+
+int sessions_files_delete(struct request *req, struct error *err)
+{
+	struct session_call call;
+	struct cfile_view file;
+	char id[ID_SIZE];
+	int r;
+
+	r = find_file(req, &call, &file, err);
+	if (r < 0)
+		return r;
+	strcpy(id, file.id);
+	r = core_cfile_delete(req->core, &req->who, req->container, id,
+			      on_deleted, req, err);
+	return r < 0 ? r : ROUTE_PENDING;
+}
+
+/* ------------------------------------------------------------------------- upload */
+
+/* struct request's work: where an upload goes. */
+struct place {
+	struct session_call call;
+	char path[NAME_PATH_MAX + 1];
+};
+
+static void on_placed(void *userdata, const struct cfile_view *file,
+		      const struct error *err)
+{
+	struct request *req = userdata;
+	const struct place *place = req->work;
+	struct error failure = ERROR_INIT;
+
+	if (error_is_set(err))
+		request_failed(req, err);
+	else
+		request_finish(req, reply_file_entry(req, &place->call, file,
+						     &failure),
+			       &failure);
+}
+
+static int place(struct request *req, struct error *err)
+{
+	const struct place *place = req->work;
+	int r;
+
+	r = core_cfile_create(req->core, &req->who, req->container,
+			      place->path, req->body.upload, on_placed, req,
+			      err);
+	if (r < 0)
+		return r;
+	req->body.upload = NULL;	/* core's now */
+	return ROUTE_PENDING;
+}
+
+int sessions_files_create(struct request *req, struct error *err)
+{
+	struct place *to = calloc(1, sizeof(*to));
+	int r;
+
+	if (!to)
+		return error_set_errno(err, -ENOMEM, "Cannot take a file");
+	req->work = to;
+	req->work_free = free;
+	r = session_call_read(req, NULL, &to->call, err);
+	if (r < 0)
+		return r;
+	if (!req->body.filename) {
+		error_set_param(err, "file");
+		return error_set(err, ERR_BAD_REQUEST,
+				 "There is no part 'file' with a file name");
+	}
+	/* Where the name is in the path it counts, not the form's. */
+	r = read_path(req, req->match.param[0] ? req->match.param[0]
+					       : req->body.filename,
+		      to->path, err);
+	return r < 0 ? r : session_open(req, &to->call, place, err);
+}
