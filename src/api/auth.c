@@ -18,6 +18,13 @@ static int refuse_key(struct error *err, const char *why)
 	return error_set(err, ERR_UNAUTHORIZED, "%s", why);
 }
 
+/* One answer, whatever is there in place of a key. */
+static int refuse_none(struct error *err)
+{
+	return refuse_key(err, "There is no API key: send it as "
+			       "'Authorization: Bearer KEY'");
+}
+
 /* The key in "Authorization: Bearer KEY"; NULL if it is of another form. */
 static const char *bearer_key(const char *authorization)
 {
@@ -26,7 +33,8 @@ static const char *bearer_key(const char *authorization)
 	if (strncasecmp(authorization, scheme, strlen(scheme)) != 0)
 		return NULL;
 	authorization += strlen(scheme);
-	return authorization + strspn(authorization, " ");
+	authorization += strspn(authorization, " ");
+	return *authorization ? authorization : NULL;
 }
 
 static bool same_key(const char *a, const char *b)
@@ -51,8 +59,7 @@ static int find_key(const struct http_head *head, const char **ret_key,
 	if (head->value[FIELD_AUTHORIZATION]) {
 		given[0] = bearer_key(head->value[FIELD_AUTHORIZATION]);
 		if (!given[0])
-			return refuse_key(err, "Authorization must be of the "
-					       "form 'Bearer KEY'");
+			return refuse_none(err);
 	}
 	for (i = 0; i < 3; i++) {
 		if (!given[i])
@@ -94,8 +101,7 @@ static int check_peer(struct request *req, struct error *err)
 		req->operator = true;
 		return 0;
 	}
-	return refuse_key(err, "There is no API key: send it as "
-			       "'Authorization: Bearer KEY'");
+	return refuse_none(err);
 }
 
 static int check_key(struct request *req, struct error *err)

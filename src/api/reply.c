@@ -29,6 +29,22 @@ void reply_header_int(struct request *req, const char *name, int64_t value)
 	reply_header(req, name, text);
 }
 
+void reply_forbid_sharing(struct request *req)
+{
+	const struct route *route = req->match.route;
+	bool file = MHD_get_response_header(req->response,
+					    MHD_HTTP_HEADER_ETAG);
+
+	if (!route || (!route->scope && route->family != FAMILY_ADMIN))
+		return;
+	if (!MHD_get_response_header(req->response,
+				     MHD_HTTP_HEADER_CACHE_CONTROL))
+		reply_header(req, MHD_HTTP_HEADER_CACHE_CONTROL,
+			     file ? "private, no-cache" : "no-store");
+	reply_header(req, MHD_HTTP_HEADER_VARY,
+		     "Authorization, api-key, x-ms-apikey");
+}
+
 /* Makes the answer of a buffer whose memory goes to the library. */
 static int reply_buffer(struct request *req, unsigned status, struct buf *b,
 			const char *type, struct error *err)

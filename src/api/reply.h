@@ -64,6 +64,13 @@ int reply_file(struct request *req, int fd, uint64_t bytes,
 /** reply_error() - Answer with a failure; cannot fail itself */
 void reply_error(struct request *req, const struct error *err);
 
+/**
+ * reply_forbid_sharing() - Tell caches that the answer is one tenant's
+ *
+ * A file that is asked for again may be compared by its ETag, with us.
+ */
+void reply_forbid_sharing(struct request *req);
+
 /** reply_header() - Add a header field to the answer; without memory, it lacks */
 void reply_header(struct request *req, const char *name, const char *value);
 

@@ -128,6 +128,7 @@ static enum MHD_Result queue_answer(struct request *req)
 		return MHD_NO;	/* not even an error could be made */
 	reply_header(req, "x-request-id", req->id);
 	reply_header(req, "X-Content-Type-Options", "nosniff");
+	reply_forbid_sharing(req);
 	if (req->failure.code == ERR_METHOD || !req->match.route)
 		if (req->allow[0])
 			reply_header(req, MHD_HTTP_HEADER_ALLOW, req->allow);

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,6 +18,8 @@ enum { BODY_MAX = 64 * 1024 };
 
 struct keys_options {
 	const char *name;
+	const char *rate;
+	const char *requests;
 	double expires;
 	struct args_list scopes;
 };
@@ -40,6 +43,10 @@ static int create_body(const struct cli *cli, const struct keys_options *o,
 	}
 	if (o->expires > 0)
 		json_write_int(&w, "expires_after_s", (int64_t)o->expires);
+	if (o->rate)
+		json_write_int(&w, "requests_per_minute", atoll(o->rate));
+	if (o->requests)
+		json_write_int(&w, "max_requests", atoll(o->requests));
 	json_write_close(&w);
 	return json_write_end(&w);
 }
@@ -71,7 +78,7 @@ static int keys_create(struct cli *cli, const struct keys_options *o)
 
 static const struct table_column columns[] = {
 	{ "KEY", false }, { "TENANT", false },    { "NAME", false },
-	{ "AGE", true },  { "EXPIRES IN", true },
+	{ "AGE", true },  { "LAST USED", true },  { "EXPIRES IN", true },
 };
 
 /* A key that opens nothing any more must not look like one that does. */
@@ -88,9 +95,10 @@ static int add_key(struct cli *cli, const struct json_object *object,
 		   struct table *t)
 {
 	char age[TEXT_SHORT_MAX], left[TEXT_SHORT_MAX];
+	char used[TEXT_SHORT_MAX];
 	struct view_key key;
 	int r = view_key(cli, object, &key);
-	const char *cells[5];
+	const char *cells[6];
 
 	if (r < 0)
 		return r;
@@ -98,7 +106,9 @@ static int add_key(struct cli *cli, const struct json_object *object,
 	cells[1] = key.tenant;
 	cells[2] = key.name;
 	cells[3] = text_since(key.created_at, age);
-	cells[4] = key_left(&key, left);
+	cells[4] = key.last_used_at ? text_since(key.last_used_at, used) :
+				      "never";
+	cells[5] = key_left(&key, left);
 	if (table_add(t, cells) < 0)
 		return cli_fail(cli, CLI_LOCAL, "Out of memory");
 	return 0;
@@ -106,13 +116,19 @@ static int add_key(struct cli *cli, const struct json_object *object,
 
 static int keys_list(struct cli *cli)
 {
-	_cleanup_(table_freep) struct table *t = table_new(columns, 5);
+	_cleanup_(table_freep) struct table *t = table_new(columns, 6);
 	_cleanup_(json_freep) struct json_object *answer = NULL;
+	_cleanup_free_ char *path = NULL;
 	const struct json_object *keys;
 	size_t i;
 	int r;
 
-	r = calls_get_json(cli, "/admin/v1/keys", &answer);
+	/* Whose keys, not whom to act for. */
+	path = cli->tenant ?
+		       calls_path("/admin/v1/keys?tenant=", cli->tenant, NULL) :
+		       strdup("/admin/v1/keys");
+	cli->tenant = NULL;
+	r = calls_get_json(cli, path, &answer);
 	if (r < 0)
 		return r;
 	if (cli->json)
@@ -147,6 +163,12 @@ int cmd_keys(struct cli *cli, int argc, char **argv)
 		  .list = &o.scopes },
 		{ "expires", 'e', "SECONDS", "when create's key ends (never)",
 		  .seconds = &o.expires },
+		{ "rate", 'r', "N",
+		  "requests a minute with create's key (the tenant's)",
+		  .string = &o.rate },
+		{ "requests", 'R', "N",
+		  "requests at a time with create's key (the tenant's)",
+		  .string = &o.requests },
 		{ .name = NULL },
 	};
 	struct args args;

@@ -5,6 +5,7 @@ libcli_a_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS)
 libcli_a_SOURCES = \
 	%reldir%/args.c %reldir%/args.h \
 	%reldir%/audit.c \
+	%reldir%/backup.c \
 	%reldir%/calls.c %reldir%/calls.h \
 	%reldir%/cli.c %reldir%/cli.h \
 	%reldir%/client.c %reldir%/client.h \
@@ -27,8 +28,10 @@ libcli_a_SOURCES = \
 	%reldir%/sse.c %reldir%/sse.h \
 	%reldir%/stream.c %reldir%/stream.h \
 	%reldir%/table.c %reldir%/table.h \
+	%reldir%/tenants.c \
 	%reldir%/text.c %reldir%/text.h \
 	%reldir%/transfer.c %reldir%/transfer.h \
+	%reldir%/usage.c \
 	%reldir%/version.c \
 	%reldir%/views.c %reldir%/views.h
 

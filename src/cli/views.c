@@ -139,6 +139,7 @@ int view_key(struct cli *cli, const struct json_object *object,
 		.created_at = view_int(object, "created_at"),
 		.expires_at = view_int(object, "expires_at"),
 		.revoked_at = view_int(object, "revoked_at"),
+		.last_used_at = view_int(object, "last_used_at"),
 	};
 	return check_id(cli, ret->id);
 }

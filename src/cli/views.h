@@ -68,6 +68,7 @@ struct view_key {
 	int64_t created_at;
 	int64_t expires_at;
 	int64_t revoked_at;
+	int64_t last_used_at;
 };
 
 /*

@@ -49,3 +49,7 @@ tests_unit_test_api_zip_LDADD = $(api_fixture_libs)
 unit_tests += %reldir%/test_zip_names
 tests_unit_test_zip_names_SOURCES = %reldir%/test_zip_names.c %reldir%/test.h
 tests_unit_test_zip_names_LDADD = libapi.a $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_api_tenants
+tests_unit_test_api_tenants_SOURCES = %reldir%/test_api_tenants.c $(api_fixture)
+tests_unit_test_api_tenants_LDADD = $(api_fixture_libs)

@@ -535,6 +535,81 @@ def keys_are_made_listed_and_revoked(fx):
     fx.ctl("keys", "frobnicate", status=2)
 
 
+TENANT = {"id": "acme", "object": "tenant", "created_at": 1700000000,
+          "state": "active",
+          "limits": {"max_sessions": 4, "max_bytes": None},
+          "effective": {"max_sessions": 4, "max_bytes": 2 << 30,
+                        "session_seconds_per_day": 5400},
+          "holds": {"sessions": 1, "executions": 0, "requests": 0,
+                    "files": 2, "bytes": 10}}
+
+
+def tenants_are_made_changed_and_erased(fx):
+    fx.special["POST /admin/v1/tenants"] = lambda h: h.send(TENANT)
+    fx.special["POST /admin/v1/tenants/acme"] = lambda h: h.send(TENANT)
+    fx.special["GET /admin/v1/tenants"] = \
+        lambda h: h.send({"tenants": [TENANT]})
+    fx.special["GET /admin/v1/tenants/acme"] = lambda h: h.send(TENANT)
+    fx.special["DELETE /admin/v1/tenants/acme"] = \
+        lambda h: h.send({"id": "acme", "deleted": True})
+    fx.ctl("tenants", "create", "acme", "sessions=4", "bytes=2G", "hours=1.5")
+    assert json.loads(fx.asked[-1][2]) == {
+        "id": "acme", "max_sessions": 4, "max_bytes": 2 << 30,
+        "session_seconds_per_day": 5400}
+    fx.ctl("tenants", "set", "acme", "rate=600", "sessions=default")
+    assert json.loads(fx.asked[-1][2]) == {"requests_per_minute": 600,
+                                           "max_sessions": 0}
+    text = fx.ctl("tenants", "show", "acme").stdout
+    assert "limit sessions: 4 (its own)" in text
+    assert "limit hours: 1.50\n" in text and "limit rate: none\n" in text
+    assert "acme" in fx.ctl("tenants", "list").stdout
+    fx.ctl("tenants", "delete", "acme")
+    asked = len(fx.asked)
+    for bad in ("sessions", "sessions=", "sessions=0", "sessions=1.5",
+                "sessions=4k", "bytes=2X", "bytes=-1", "hours=inf",
+                "rooms=1", "rate=99999999999999999999"):
+        fx.ctl("tenants", "set", "acme", bad, status=2)
+    for bad in (("set", "acme"), ("show",), ("list", "acme"), ("x", "acme")):
+        fx.ctl("tenants", *bad, status=2)
+    assert len(fx.asked) == asked
+
+
+def usage_is_a_table_csv_or_json(fx):
+    row = {"tenant": "acme", "sessions": 2, "live_sessions": 1,
+           "executions": 3, "assigned_s": 7200, "executing_ms": 1800000,
+           "cpu_ms": 1000, "memory_gib_s": 7200.5, "bytes_in": 1,
+           "bytes_out": 2048, "idle_share": 0.75}
+    fx.special[re.escape("GET /admin/v1/usage?by=tenant")] = \
+        lambda h: h.send({"usage": [row, dict(row, tenant=None)]})
+    text = fx.ctl("usage").stdout
+    assert re.search(r"^acme +- +2 +3 +2\.00 +0\.50 +0\.00 +75 %", text, re.M)
+    assert "(deleted)" in text
+    assert fx.ctl("usage", "--csv").stdout == (
+        "tenant,day,sessions,live_sessions,executions,assigned_s,"
+        "executing_ms,cpu_ms,memory_gib_s,bytes_in,bytes_out,idle_share\n"
+        "acme,,2,1,3,7200,1800000,1000,7200.5,1,2048,0.75\n"
+        ",,2,1,3,7200,1800000,1000,7200.5,1,2048,0.75\n")
+    assert json.loads(fx.ctl("usage", "--json").stdout)["usage"][0] == row
+    path = "GET /admin/v1/usage?by=day&since=2026-11-01&tenant=a%26b"
+    fx.special[re.escape(path)] = lambda h: h.send({"usage": []})
+    fx.ctl("usage", "--days", "--since", "2026-11-01", "--tenant", "a&b")
+    assert "Cupola-Tenant" not in fx.asked[-1][3]
+
+
+def a_backup_is_private_whole_and_replaces_nothing(fx):
+    fx.special["GET /admin/v1/backup"] = \
+        lambda h: h.send(b"SQLite", kind="application/vnd.sqlite3")
+    fx.ctl("backup", "copy.sqlite")
+    made = pathlib.Path(fx.dir) / "copy.sqlite"
+    assert made.read_bytes() == b"SQLite"
+    assert made.stat().st_mode & 0o777 == 0o600
+    fx.ctl("backup", "copy.sqlite", status=7)
+    fx.special["GET /admin/v1/backup"] = lambda h: h.refuse(409, "busy")
+    fx.ctl("backup", "other.sqlite", status=4)
+    assert not (pathlib.Path(fx.dir) / "other.sqlite").exists()
+    assert made.read_bytes() == b"SQLite"
+
+
 def refusals_have_statuses_of_their_own(fx):
     for http_status, status in ((404, 4), (409, 4), (429, 5), (503, 5),
                                 (500, 6), (502, 6)):

@@ -1,0 +1,177 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "cli/args.h"
+#include "cli/calls.h"
+#include "cli/cli.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/views.h"
+
+enum { LINE_MAX_BYTES = 4096, CELL_MAX = 48 };
+
+static const char *const figures[] = {
+	"tenant",       "day",       "sessions",     "live_sessions",
+	"executions",   "assigned_s", "executing_ms", "cpu_ms",
+	"memory_gib_s", "bytes_in",  "bytes_out",    "idle_share",
+};
+
+enum { FIGURE_COUNT = sizeof(figures) / sizeof(figures[0]) };
+
+/* Names are labels, and all else is numbers: nothing has to be quoted. */
+static int csv_line(struct cli *cli, const struct json_object *row)
+{
+	_cleanup_(buf_done) struct buf line = BUF_INIT(LINE_MAX_BYTES);
+	size_t i;
+
+	for (i = 0; i < FIGURE_COUNT; i++) {
+		const struct json_object *value = json_member(row, figures[i]);
+		struct json_string text = json_string_of(value);
+		struct json_writer w = JSON_WRITER_INIT(&line);
+
+		if (i > 0)
+			(void)putchar(',');
+		buf_clear(&line);
+		if (text.data) {
+			(void)fputs(text.data, stdout);
+			continue;
+		}
+		if (!value)
+			continue;
+		json_write_value(&w, NULL, value);
+		if (json_write_end(&w) < 0)
+			return cli_fail(cli, CLI_LOCAL, "Out of memory");
+		(void)fwrite(line.data, 1, line.length, stdout);
+	}
+	(void)putchar('\n');
+	return 0;
+}
+
+static int print_csv(struct cli *cli, const struct json_object *rows)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < FIGURE_COUNT; i++)
+		printf("%s%s", i > 0 ? "," : "", figures[i]);
+	(void)putchar('\n');
+	for (i = 0; r >= 0 && i < json_array_size(rows); i++)
+		r = csv_line(cli, json_array_at(rows, i));
+	return r;
+}
+
+static void hours(char *room, double seconds)
+{
+	(void)snprintf(room, CELL_MAX, "%.2f", seconds / 3600);
+}
+
+static int add_row(struct cli *cli, const struct json_object *row,
+		   struct table *t)
+{
+	double assigned = (double)view_int(row, "assigned_s");
+	double executing = (double)view_int(row, "executing_ms") / 1000;
+	char sessions[CELL_MAX], executions[CELL_MAX], vm[CELL_MAX];
+	char run[CELL_MAX], cpu[CELL_MAX], idle[CELL_MAX] = "-";
+	char in[TEXT_SHORT_MAX], out[TEXT_SHORT_MAX];
+	const char *tenant = view_string(row, "tenant");
+	const char *cells[] = {
+		*tenant ? tenant : "(deleted)",
+		view_string(row, "day"),
+		sessions,
+		executions,
+		vm,
+		run,
+		cpu,
+		idle,
+		text_bytes((uint64_t)view_int(row, "bytes_in"), in),
+		text_bytes((uint64_t)view_int(row, "bytes_out"), out),
+	};
+
+	(void)snprintf(sessions, CELL_MAX, "%" PRId64,
+		       view_int(row, "sessions"));
+	(void)snprintf(executions, CELL_MAX, "%" PRId64,
+		       view_int(row, "executions"));
+	hours(vm, assigned);
+	hours(run, executing);
+	hours(cpu, (double)view_int(row, "cpu_ms") / 1000);
+	if (assigned > 0)
+		(void)snprintf(idle, CELL_MAX, "%.0f %%",
+			       100 * (executing < assigned ?
+					      1 - executing / assigned :
+					      0));
+	if (table_add(t, cells) < 0)
+		return cli_fail(cli, CLI_LOCAL, "Out of memory");
+	return 0;
+}
+
+static int print_table(struct cli *cli, const struct json_object *rows)
+{
+	static const struct table_column columns[] = {
+		{ "TENANT", false },    { "DAY", false },
+		{ "SESSIONS", true },   { "EXECUTIONS", true },
+		{ "VM HOURS", true },   { "EXECUTING", true },
+		{ "CPU HOURS", true },  { "IDLE", true },
+		{ "IN", true },         { "OUT", true },
+	};
+	_cleanup_(table_freep) struct table *t = table_new(columns, 10);
+	size_t i;
+	int r;
+
+	if (!t)
+		return cli_fail(cli, CLI_LOCAL, "Out of memory");
+	for (i = 0; i < json_array_size(rows); i++) {
+		r = add_row(cli, json_array_at(rows, i), t);
+		if (r < 0)
+			return r;
+	}
+	table_print(t, stdout, cli->colour);
+	return 0;
+}
+
+/* The tenant of the shared options is whom to tell of. */
+static char *usage_path(struct cli *cli, const char *since, bool by_day)
+{
+	const char *tenant = cli->tenant;
+
+	cli->tenant = NULL;
+	return calls_path(by_day ? "/admin/v1/usage?by=day" :
+				   "/admin/v1/usage?by=tenant",
+			  "", since ? "&since=" : "", since ? since : "",
+			  tenant ? "&tenant=" : "", tenant ? tenant : "", NULL);
+}
+
+int cmd_usage(struct cli *cli, int argc, char **argv)
+{
+	_cleanup_(json_freep) struct json_object *answer = NULL;
+	_cleanup_free_ char *path = NULL;
+	const char *since = NULL;
+	bool csv = false, days = false;
+	const struct args_option options[] = {
+		{ "since", 's', "DAY", "first day, as in 2026-11-29 (30 days)",
+		  .string = &since },
+		{ "days", 'd', NULL, "a line for each day", .flag = &days },
+		{ "csv", 'c', NULL, "comma-separated, with all figures",
+		  .flag = &csv },
+		{ .name = NULL },
+	};
+	const struct json_object *rows;
+	struct args args;
+	int r;
+
+	r = args_parse(cli, argc, argv, options, 0, 0, &args);
+	if (r < 0 || args.help)
+		return r;
+	path = usage_path(cli, since, days);
+	r = calls_get_json(cli, path, &answer);
+	if (r < 0)
+		return r;
+	if (cli->json)
+		return calls_print_json(cli, answer);
+	rows = json_member(answer, "usage");
+	return csv ? print_csv(cli, rows) : print_table(cli, rows);
+}
