@@ -8,10 +8,17 @@
 #include "api/reply.h"
 #include "api/request.h"
 #include "api/view_json.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 
 enum { PAGE_DEFAULT = 20 };
+
+/* What a path that is not absolute is below of. */
+#define DATA_DIR "/mnt/data/"
+
+/* Longer than any target that is let in. */
+#define PATH_TEXT_MAX (64 * 1024)
 
 struct copy_fields {
 	struct json_string file_id;
@@ -96,16 +103,64 @@ static void on_each(void *userdata, const struct cfile_view *file)
 	page_item(page, file->id);
 }
 
+/* Return: 1 if there is a file of this name in the container, 0 if not */
+static int find_file(struct request *req, const char *path,
+		     struct cfile_view *ret, struct error *err)
+{
+	const char *container = req->match.param[0];
+	_cleanup_(buf_done) struct buf absolute = BUF_INIT(PATH_TEXT_MAX);
+	struct error missing = ERROR_INIT;
+	struct container_view view;
+	int r = 0;
+
+	if (path[0] != '/')
+		r = buf_add_str(&absolute, DATA_DIR);
+	if (r >= 0)
+		r = buf_add_str(&absolute, path);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot look up a file");
+	r = core_cfile_find(req->core, &req->who, container, buf_str(&absolute),
+			    ret, &missing);
+	if (r >= 0)
+		return 1;
+	if (missing.code == ERR_NOT_FOUND)
+		return core_container_get(req->core, &req->who, container, true,
+					  &view, err);
+	*err = missing;
+	return r;
+}
+
+/* The list of the one file that has this name, or of none. */
+static int list_found(struct request *req, const char *path, struct error *err)
+{
+	struct page_writer writer;
+	struct cfile_view file;
+	int r;
+
+	r = find_file(req, path, &file, err);
+	if (r < 0)
+		return r;
+	page_begin(&writer, req);
+	if (r > 0)
+		on_each(&writer, &file);
+	return page_reply(&writer, false, err);
+}
+
 int openai_container_files_list(struct request *req, struct error *err)
 {
 	struct page_writer writer;
 	struct core_page page;
+	const char *path;
 	bool more = false;
 	int r;
 
 	r = page_read(req, CORE_PAGE_MAX, PAGE_DEFAULT, &page, err);
+	if (r >= 0)
+		r = uri_param(&req->uri, "path", &path, err);
 	if (r < 0)
 		return r;
+	if (path)
+		return list_found(req, path, err);
 	page_begin(&writer, req);
 	r = core_cfile_list(req->core, &req->who, req->match.param[0], &page,
 			    on_each, &writer, &more, err);

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/hex.h"
+
 const char *const view_json_memory_tiers[MEMORY_TIER_COUNT + 1] = {
 	[MEMORY_1G]	= "1g",
 	[MEMORY_4G]	= "4g",
@@ -31,6 +33,23 @@ static void write_time(struct json_writer *w, const char *key, int64_t at)
 		json_write_null(w, key);
 }
 
+static void write_sha256(struct json_writer *w, const uint8_t sha256[32])
+{
+	char hex[2 * 32 + 1];
+
+	hex_encode(sha256, 32, hex);
+	json_write_string(w, "sha256", hex);
+}
+
+/* A path that is not UTF-8 has its bytes beside it. */
+static void write_path(struct json_writer *w, const char *path,
+		       const char *path_b64)
+{
+	json_write_string(w, "path", path);
+	if (path_b64)
+		json_write_string(w, "path_b64", path_b64);
+}
+
 void view_json_file(struct json_writer *w, const char *key,
 		    const struct file_view *file)
 {
@@ -45,6 +64,7 @@ void view_json_file(struct json_writer *w, const char *key,
 	json_write_string(w, "purpose", file->purpose);
 	json_write_string(w, "status", "processed");
 	json_write_null(w, "status_details");
+	write_sha256(w, file->sha256);
 	json_write_close(w);
 }
 
@@ -119,8 +139,9 @@ void view_json_cfile(struct json_writer *w, const char *key,
 	json_write_string(w, "container_id", file->container);
 	json_write_int(w, "created_at", file->created_at);
 	json_write_uint(w, "bytes", file->bytes);
-	json_write_string(w, "path", file->path);
+	write_path(w, file->path, file->path_b64);
 	json_write_string(w, "source", file->by_user ? "user" : "assistant");
+	write_sha256(w, file->sha256);
 	if (file->changed_during_read)
 		json_write_bool(w, "changed_during_read", true);
 	json_write_close(w);
@@ -193,15 +214,18 @@ static void write_skipped(struct json_writer *w, const struct exec_view *exec)
 		const struct exec_skipped *one = &exec->skipped[i];
 
 		json_write_object(w, NULL);
-		json_write_string(w, "path", one->path);
+		write_path(w, one->path, one->path_b64);
 		json_write_string(w, "reason", one->reason);
 		if (one->bytes > 0)
 			json_write_uint(w, "bytes", one->bytes);
 		if (one->limit_bytes > 0)
 			json_write_uint(w, "limit_bytes", one->limit_bytes);
+		if (one->count > 0)
+			json_write_uint(w, "count", one->count);
 		json_write_close(w);
 	}
 	json_write_close(w);
+	json_write_uint(w, "skipped_count", exec->skipped_total);
 }
 
 static void write_products(struct json_writer *w, const struct exec_view *exec)

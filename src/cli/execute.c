@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -159,15 +160,18 @@ static int save_all(struct cli *cli, const struct execute_options *o,
 static void note_skipped(const struct json_object *skipped)
 {
 	size_t i, count = json_array_size(skipped);
+	struct view_skipped s;
+	int64_t more = 0;
 
-	for (i = 0; i < count && i < SKIPPED_SHOWN; i++) {
-		struct view_skipped s;
-
+	for (i = 0; i < count; i++) {
 		view_skipped(json_array_at(skipped, i), &s);
-		cli_note("Not kept: %s (%s)", s.path, s.reason);
+		if (s.count > 0 || i >= SKIPPED_SHOWN)
+			more += s.count > 0 ? s.count : 1;
+		else
+			cli_note("Not kept: %s (%s)", s.path, s.reason);
 	}
-	if (count > SKIPPED_SHOWN)
-		cli_note("Not kept: %zu more", count - SKIPPED_SHOWN);
+	if (more > 0)
+		cli_note("Not kept: %" PRId64 " more", more);
 }
 
 /* How code may end but for "ok" and "error", in words. */

@@ -22,6 +22,7 @@
  */
 
 #define CONTAINER_PREFIX "cntr_"
+#define FILE_PREFIX "cfile_"
 
 struct files_options {
 	const char *out;
@@ -74,12 +75,28 @@ static int files_ls(struct files *f, int count, char **names)
 	return calls_print_list(f->cli, f->list, t, add_file);
 }
 
-/* A search through the list for a file that was named, not given by its id. */
+static char *file_path(const struct files *f, const char *id, const char *tail)
+{
+	if (f->container)
+		return calls_path("/v1/containers/", f->container, "/files/",
+				  id, tail, NULL);
+	return calls_path("/v1/files/", id, tail, NULL);
+}
+
+/* A file that was named, by its id or otherwise. */
 struct search {
 	const char *wanted;
 	char id[80];
 	char *name;
 };
+
+static int keep_found(struct cli *cli, struct search *search,
+		      const struct view_file *file)
+{
+	snprintf(search->id, sizeof(search->id), "%s", file->id);
+	search->name = strdup(file->name);
+	return search->name ? 0 : cli_fail(cli, CLI_LOCAL, "Out of memory");
+}
 
 static int compare_file(struct cli *cli, const struct json_object *object,
 			void *userdata)
@@ -93,37 +110,50 @@ static int compare_file(struct cli *cli, const struct json_object *object,
 	if (strcmp(file.id, search->wanted) != 0 &&
 	    strcmp(file.name, search->wanted) != 0)
 		return 0;
-	snprintf(search->id, sizeof(search->id), "%s", file.id);
-	search->name = strdup(file.name);
-	return search->name ? 0 : cli_fail(cli, CLI_LOCAL, "Out of memory");
+	return keep_found(cli, search, &file);
 }
 
-/*
- * The list is newest first, so of several uploads of a name it is the latest.
- * An id that the list does not have may be an older version: ask for it.
- */
+/* The server has looked: it is the one. */
+static int take_file(struct cli *cli, const struct json_object *object,
+		     void *userdata)
+{
+	struct view_file file;
+	int r = view_file(cli, object, &file);
+
+	return r < 0 ? r : keep_found(cli, userdata, &file);
+}
+
+/* An id first: what code in the container calls its files is its own choice. */
+static int find_in_container(struct files *f, struct search *search)
+{
+	_cleanup_(json_freep) struct json_object *object = NULL;
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	if (strncmp(search->wanted, FILE_PREFIX, strlen(FILE_PREFIX)) == 0) {
+		path = file_path(f, search->wanted, "");
+		r = calls_get_json(f->cli, path, &object);
+		return r < 0 ? r : take_file(f->cli, object, search);
+	}
+	path = calls_path("/v1/containers/", f->container, "/files?path=",
+			  search->wanted, NULL);
+	return calls_each(f->cli, path, take_file, search);
+}
+
+/* The list is newest first, so of several uploads of a name it is the latest. */
 static int find_file(struct files *f, const char *wanted, struct search *ret)
 {
-	static const char data[] = "/mnt/data/";
 	int r;
 
 	*ret = (struct search){ .wanted = wanted };
-	if (strncmp(wanted, data, strlen(data)) == 0)
-		ret->wanted += strlen(data);
-	r = calls_each(f->cli, f->list, compare_file, ret);
+	r = f->container ? find_in_container(f, ret) :
+			   calls_each(f->cli, f->list, compare_file, ret);
 	if (r < 0 || ret->id[0])
 		return r;
+	/* None of that name: then the answer for an id says so. */
 	snprintf(ret->id, sizeof(ret->id), "%s", wanted);
 	ret->name = strdup(wanted);
 	return ret->name ? 0 : cli_fail(f->cli, CLI_LOCAL, "Out of memory");
-}
-
-static char *file_path(const struct files *f, const char *id, const char *tail)
-{
-	if (f->container)
-		return calls_path("/v1/containers/", f->container, "/files/",
-				  id, tail, NULL);
-	return calls_path("/v1/files/", id, tail, NULL);
 }
 
 static bool is_directory(const char *path)

@@ -125,6 +125,7 @@ void view_skipped(const struct json_object *object, struct view_skipped *ret)
 	*ret = (struct view_skipped){
 		.path = below_data(view_string(object, "path")),
 		.reason = view_string(object, "reason"),
+		.count = view_int(object, "count"),
 	};
 }
 

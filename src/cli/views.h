@@ -58,6 +58,7 @@ struct view_execution {
 struct view_skipped {
 	const char *path;
 	const char *reason;
+	int64_t count; /* of files it stands for; 0: the one at path */
 };
 
 struct view_key {

@@ -39,6 +39,7 @@ static void fill_view(const struct store_cfile *row, struct cfile_view *ret)
 		.created_at = (int64_t)(row->created_usec / USEC_PER_SEC),
 		.bytes = row->bytes,
 		.path = row->path,
+		.path_b64 = row->path_b64[0] ? row->path_b64 : NULL,
 		.by_user = strcmp(row->source, "user") == 0,
 		.changed_during_read = row->changed_during_read,
 	};
@@ -138,8 +139,9 @@ static void on_put(void *userdata, struct xfer_end *end)
 	}
 	if (end->result == XFER_FILE &&
 	    end->file_status == WIRE_FILE_NO_SPACE) {
-		error_set(&err, ERR_TOO_LARGE,
+		error_set(&err, ERR_STORAGE_FULL,
 			  "The container's disk has no room for the file");
+		error_set_reason(&err, "container_storage_full");
 	} else if (end->result == XFER_FILE) {
 		error_set(&err, ERR_CONFLICT,
 			  "The file cannot be written in "
@@ -444,14 +446,15 @@ int core_cfile_list(struct core *core, const struct principal *who,
 static void delete_in_guest(struct core *core, const struct store_cfile *row)
 {
 	struct container *c = map_get(&core->containers, row->container_id);
+	char path[WIRE_PATH_MAX + 1];
 
 	if (!c || row->superseded || session_state_expired(c->state))
 		return;
 	staged_remove(c, row->id);
 	/* In the order of the connection, so before whatever runs next. */
 	if (vm_linked(c->vm) &&
-	    guest_link_delete(c->vm->link, vm_request(c->vm),
-			      row->path + strlen(CORE_DATA_DIR)) >= 0)
+	    data_path_to_guest(row->path, row->path_b64, path) >= 0 &&
+	    guest_link_delete(c->vm->link, vm_request(c->vm), path) >= 0)
 		c->vm->deletes++;
 }
 

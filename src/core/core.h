@@ -432,7 +432,8 @@ struct cfile_view {
 	char container[ID_MAX + 1];
 	int64_t created_at;
 	uint64_t bytes;
-	const char *path; /* absolute, below /mnt/data/ */
+	const char *path; /* absolute, below /mnt/data/; U+FFFD: not UTF-8 */
+	const char *path_b64; /* then its bytes below it, as base64; or NULL */
 	bool by_user;     /* source: user, else assistant */
 	bool changed_during_read; /* the beginning of a file that grew */
 	uint8_t sha256[32];

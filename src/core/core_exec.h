@@ -49,10 +49,12 @@ struct exec_result {
 };
 
 struct exec_skipped {
-	const char *path;     /* valid UTF-8, escaped if need be */
-	const char *reason;   /* "too_large", "symlink", … */
+	const char *path;     /* as of struct cfile_view */
+	const char *path_b64; /* likewise */
+	const char *reason;   /* "too_large", "symlink", …: skip.h */
 	uint64_t bytes;       /* of the file; 0 if that is not known */
 	uint64_t limit_bytes; /* what it was over; 0 if nothing */
+	uint64_t count;       /* files this stands for; 0: the one at path */
 };
 
 struct exec_view {
@@ -76,6 +78,7 @@ struct exec_view {
 	size_t artifact_count;
 	const struct exec_skipped *skipped;
 	size_t skipped_count;
+	uint64_t skipped_total; /* files that were skipped, listed or not */
 	unsigned execution_count;
 	unsigned kernel_epoch;
 	bool state_lost;

@@ -32,18 +32,10 @@ static void exec_free_result(struct exec *e)
 		free((char *)e->data[i].mime);
 		free((char *)e->data[i].data);
 	}
-	for (i = 0; i < e->artifact_count; i++)
-		free(e->artifacts[i].path);
-	for (i = 0; i < e->skipped_count; i++) {
-		free((char *)e->skipped[i].path);
-		free((char *)e->skipped[i].reason);
-	}
+	exec_files_free(e);
 	free(e->data);
 	free(e->results);
 	free(e->result_first);
-	free(e->artifacts);
-	free(e->artifact_views);
-	free(e->skipped);
 	free(e->error_name);
 	free(e->error_value);
 	free(e->error_traceback);

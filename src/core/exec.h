@@ -22,13 +22,17 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "core/core.h"
+#include "core/data_path.h"
 #include "core/end_reason.h"
 #include "core/exec_state.h"
 #include "core/gc.h"
 #include "core/map.h"
+#include "core/skip.h"
 #include "wire/message.h"
 
 struct container;
+struct json_object;
+struct json_writer;
 struct pull;
 struct store_batch;
 struct store_execution;
@@ -45,9 +49,6 @@ struct timer;
  * interrupt, kill and answer (1 s each, 3 s to kill if emulated), and slack. */
 #define EXEC_GRACE_USEC (10 * USEC_PER_SEC)
 #define EXEC_GRACE_EMULATED_USEC (60 * USEC_PER_SEC)
-
-/* Where container files are, with the slash. */
-#define CORE_DATA_DIR "/mnt/data/"
 
 /* The id of a file that is not fetched yet. */
 #define EXEC_FILE_UNKNOWN "?"
@@ -73,7 +74,7 @@ enum exec_part {
  */
 struct exec_artifact {
 	struct cfile_view view;
-	char *path;
+	struct data_path path;
 };
 
 struct exec {
@@ -254,6 +255,21 @@ void exec_refused_memory(struct exec *e);
  * @batch:	With the rows of its files, or NULL; taken over
  */
 void exec_finish(struct exec *e, struct store_batch *batch);
+
+/* exec_files.c: its artifacts, and what was skipped */
+
+/** exec_files_take() - What was fetched and what was not, from its pull */
+int exec_files_take(struct exec *e);
+
+/** exec_files_drop() - The disk refused: what nobody can fetch was skipped */
+void exec_files_drop(struct exec *e);
+
+/** exec_files_skipped() - How many files were skipped, listed or not */
+uint64_t exec_files_skipped(const struct exec *e);
+
+void exec_files_write(const struct exec *e, struct json_writer *w);
+int exec_files_load(struct exec *e, const struct json_object *root);
+void exec_files_free(struct exec *e);
 
 /* exec_record.c: the record and the view */
 

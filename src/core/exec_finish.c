@@ -102,6 +102,7 @@ void exec_done(struct exec *e, const struct message_done *m)
 	exec_enter(e, EXEC_STATE_PULLING);
 	e->container->kernel_epoch = e->kernel_epoch;
 	e->container->vm->kernel_epoch = e->kernel_epoch;
+	pull_add_unlisted(e->pull, m->unlisted);
 	if (pull_count(e->pull) == 0)
 		exec_pulled(e);
 	else
@@ -110,39 +111,6 @@ void exec_done(struct exec *e, const struct message_done *m)
 
 /* --------------------------------------------------------------- results */
 
-static void take_artifact(void *userdata, struct pulled *file)
-{
-	struct exec *e = userdata;
-	struct exec_artifact *a = &e->artifacts[e->artifact_count];
-
-	a->view = file->view;
-	a->path = take_ptr(file->path);
-	a->view.path = a->path;
-	e->core->metrics.artifacts++;
-	e->core->metrics.artifact_bytes += a->view.bytes;
-	if (e->container)
-		e->container->usage.bytes_out += a->view.bytes;
-	/* Without memory an event is missing; the view has it. */
-	(void)exec_add_part(e, EXEC_PART_ARTIFACT, e->artifact_count);
-	e->artifact_count++;
-}
-
-static void take_skipped(void *userdata, const struct exec_skipped *skipped)
-{
-	struct exec *e = userdata;
-	struct exec_skipped *s = &e->skipped[e->skipped_count];
-
-	*s = *skipped;
-	s->path = strdup(skipped->path);
-	s->reason = strdup(skipped->reason);
-	if (s->path && s->reason) {
-		e->skipped_count++;
-		return;
-	}
-	free((char *)s->path);
-	free((char *)s->reason);
-}
-
 static const struct exec_artifact *find_artifact(const struct exec *e,
 						 const char *relative)
 {
@@ -150,7 +118,7 @@ static const struct exec_artifact *find_artifact(const struct exec *e,
 	size_t i;
 
 	for (i = 0; i < e->artifact_count; i++)
-		if (strcmp(e->artifacts[i].path + prefix, relative) == 0)
+		if (strcmp(e->artifacts[i].path.text + prefix, relative) == 0)
 			return &e->artifacts[i];
 	return NULL;
 }
@@ -208,27 +176,12 @@ static void resolve_figures(struct exec *e)
 	e->result_count = kept;
 }
 
-static int exec_take_files(struct exec *e)
-{
-	size_t count = pull_count(e->pull);
-
-	if (count == 0)
-		return 0;
-	e->artifacts = calloc(count, sizeof(*e->artifacts));
-	e->skipped = calloc(count, sizeof(*e->skipped));
-	if (!e->artifacts || !e->skipped)
-		return -ENOMEM;
-	pull_each(e->pull, take_artifact, e);
-	pull_each_skipped(e->pull, take_skipped, e);
-	return 0;
-}
-
 void exec_pulled(struct exec *e)
 {
 	struct store_batch *batch = pull_batch(e->pull);
 	int r;
 
-	r = exec_take_files(e);
+	r = exec_files_take(e);
 	if (r < 0)
 		log_error(&e->scope, r, "Cannot tell of files");
 	resolve_figures(e);
@@ -247,24 +200,6 @@ static void exec_tell_done(struct exec *e)
 	exec_wake(e);
 }
 
-/* The disk refused: files that nobody can fetch must not be announced. */
-static void exec_drop_files(struct exec *e)
-{
-	size_t i;
-
-	for (i = 0; i < e->artifact_count; i++) {
-		struct exec_skipped skipped = {
-			.path = e->artifacts[i].path,
-			.reason = "host_storage_full",
-			.bytes = e->artifacts[i].view.bytes,
-		};
-
-		take_skipped(e, &skipped);
-		free(e->artifacts[i].path);
-	}
-	e->artifact_count = 0;
-}
-
 static void on_saved(void *userdata, int r)
 {
 	struct exec *e = userdata;
@@ -273,7 +208,7 @@ static void on_saved(void *userdata, int r)
 	if (r < 0) {
 		log_error(&e->scope, r,
 			  "Cannot keep the record of an execution");
-		exec_drop_files(e);
+		exec_files_drop(e);
 	}
 	exec_pin(e);
 	exec_tell_done(e);

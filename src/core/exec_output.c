@@ -261,11 +261,11 @@ static int got_done(struct exec *e, const struct frame *f, struct error *err)
 	r = exec_want_pull(e);
 	if (r < 0)
 		return r;
-	if (pull_count(e->pull) != m.changed)
+	if (pull_told(e->pull) != m.changed)
 		return error_set(err, ERR_GUEST,
 				 "the guest listed %zu files "
 				 "and says that they are %u",
-				 pull_count(e->pull), m.changed);
+				 pull_told(e->pull), m.changed);
 	exec_done(e, &m);
 	return 0;
 }

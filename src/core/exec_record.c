@@ -17,9 +17,7 @@
  *
  *	{"parts":"hex","results":[[{"mime","data" or "file"}…]…],
  *	 "error":{"name","value","traceback"} or null,
- *	 "artifacts":[{"id","path","bytes","created_at","sha256",
- *		"changed_during_read"}…],
- *	 "skipped":[{"path","reason","bytes","limit_bytes"}…]}
+ *	 "artifacts":…,"skipped":…}	exec_files.c
  *
  * It is read by the strict reader, as something that another version wrote.
  */
@@ -92,45 +90,6 @@ static void write_results(const struct exec *e, struct json_writer *w)
 	json_write_close(w);
 }
 
-static void write_artifacts(const struct exec *e, struct json_writer *w)
-{
-	char hex[2 * HASH_SIZE + 1];
-	size_t i;
-
-	json_write_array(w, "artifacts");
-	for (i = 0; i < e->artifact_count; i++) {
-		const struct cfile_view *v = &e->artifacts[i].view;
-
-		hex_encode(v->sha256, HASH_SIZE, hex);
-		json_write_object(w, NULL);
-		json_write_string(w, "id", v->id);
-		json_write_string(w, "path", v->path);
-		json_write_uint(w, "bytes", v->bytes);
-		json_write_int(w, "created_at", v->created_at);
-		json_write_string(w, "sha256", hex);
-		if (v->changed_during_read)
-			json_write_bool(w, "changed_during_read", true);
-		json_write_close(w);
-	}
-	json_write_close(w);
-}
-
-static void write_skipped(const struct exec *e, struct json_writer *w)
-{
-	size_t i;
-
-	json_write_array(w, "skipped");
-	for (i = 0; i < e->skipped_count; i++) {
-		json_write_object(w, NULL);
-		json_write_string(w, "path", e->skipped[i].path);
-		json_write_string(w, "reason", e->skipped[i].reason);
-		json_write_uint(w, "bytes", e->skipped[i].bytes);
-		json_write_uint(w, "limit_bytes", e->skipped[i].limit_bytes);
-		json_write_close(w);
-	}
-	json_write_close(w);
-}
-
 int exec_write_record(struct exec *e, struct buf *ret_json)
 {
 	struct json_writer w = JSON_WRITER_INIT(ret_json);
@@ -149,8 +108,7 @@ int exec_write_record(struct exec *e, struct buf *ret_json)
 		json_write_string(&w, "traceback", e->error_traceback);
 		json_write_close(&w);
 	}
-	write_artifacts(e, &w);
-	write_skipped(e, &w);
+	exec_files_write(e, &w);
 	json_write_close(&w);
 	return json_write_end(&w);
 }
@@ -209,91 +167,6 @@ static int load_result(struct exec *e, const struct json_object *result)
 	return r;
 }
 
-struct read_artifact {
-	struct json_string id;
-	struct json_string path;
-	struct json_string sha256;
-	int64_t bytes;
-	int64_t created_at;
-	bool changed_during_read;
-};
-
-static const struct json_field artifact_fields[] = {
-	JSON_STRING_FIELD("id", struct read_artifact, id, .required = true,
-			  .min = 1, .max = ID_MAX),
-	JSON_STRING_FIELD("path", struct read_artifact, path, .required = true),
-	JSON_STRING_FIELD("sha256", struct read_artifact, sha256,
-			  .required = true, .min = 2 * HASH_SIZE,
-			  .max = 2 * HASH_SIZE),
-	JSON_INT_FIELD("bytes", struct read_artifact, bytes),
-	JSON_INT_FIELD("created_at", struct read_artifact, created_at),
-	JSON_BOOL_FIELD("changed_during_read", struct read_artifact,
-			changed_during_read),
-};
-
-static int load_artifact(struct exec *e, const struct json_object *object)
-{
-	struct exec_artifact *a = &e->artifacts[e->artifact_count];
-	struct read_artifact read = { .bytes = 0 };
-	int r;
-
-	r = json_read_fields(object, "artifact", artifact_fields,
-			     sizeof(artifact_fields) /
-				     sizeof(artifact_fields[0]),
-			     JSON_UNKNOWN_IGNORED, &read, NULL);
-	if (r >= 0)
-		r = hex_decode(read.sha256.data, a->view.sha256, HASH_SIZE);
-	if (r < 0)
-		return r;
-	a->path = strdup(read.path.data);
-	if (!a->path)
-		return -ENOMEM;
-	a->view.path = a->path;
-	a->view.bytes = (uint64_t)read.bytes;
-	a->view.created_at = read.created_at;
-	a->view.changed_during_read = read.changed_during_read;
-	strcpy(a->view.id, read.id.data);
-	strcpy(a->view.container, e->container_id);
-	e->artifact_count++;
-	return 0;
-}
-
-struct read_skipped {
-	struct json_string path;
-	struct json_string reason;
-	int64_t bytes;
-	int64_t limit_bytes;
-};
-
-static const struct json_field skipped_fields[] = {
-	JSON_STRING_FIELD("path", struct read_skipped, path, .required = true),
-	JSON_STRING_FIELD("reason", struct read_skipped, reason,
-			  .required = true),
-	JSON_INT_FIELD("bytes", struct read_skipped, bytes),
-	JSON_INT_FIELD("limit_bytes", struct read_skipped, limit_bytes),
-};
-
-static int load_skipped(struct exec *e, const struct json_object *object)
-{
-	struct exec_skipped *s = &e->skipped[e->skipped_count];
-	struct read_skipped read = { .bytes = 0 };
-	int r;
-
-	r = json_read_fields(object, "skipped", skipped_fields,
-			     sizeof(skipped_fields) / sizeof(skipped_fields[0]),
-			     JSON_UNKNOWN_IGNORED, &read, NULL);
-	if (r < 0)
-		return r;
-	*s = (struct exec_skipped){
-		.path = strdup(read.path.data),
-		.reason = strdup(read.reason.data),
-		.bytes = (uint64_t)read.bytes,
-		.limit_bytes = (uint64_t)read.limit_bytes,
-	};
-	e->skipped_count++;
-	return s->path && s->reason ? 0 : -ENOMEM;
-}
-
 static int load_parts(struct exec *e, struct json_string hex)
 {
 	void *room;
@@ -309,25 +182,14 @@ static int load_parts(struct exec *e, struct json_string hex)
 	return r;
 }
 
-static int load_lists(struct exec *e, const struct json_object *root)
+static int load_results(struct exec *e, const struct json_object *root)
 {
 	struct json_object *results = json_member(root, "results");
-	struct json_object *artifacts = json_member(root, "artifacts");
-	struct json_object *skipped = json_member(root, "skipped");
 	size_t i;
 	int r = 0;
 
-	e->artifacts =
-		calloc(json_array_size(artifacts) + 1, sizeof(*e->artifacts));
-	e->skipped = calloc(json_array_size(skipped) + 1, sizeof(*e->skipped));
-	if (!e->artifacts || !e->skipped)
-		return -ENOMEM;
 	for (i = 0; r >= 0 && i < json_array_size(results); i++)
 		r = load_result(e, json_array_at(results, i));
-	for (i = 0; r >= 0 && i < json_array_size(artifacts); i++)
-		r = load_artifact(e, json_array_at(artifacts, i));
-	for (i = 0; r >= 0 && i < json_array_size(skipped); i++)
-		r = load_skipped(e, json_array_at(skipped, i));
 	return r;
 }
 
@@ -340,7 +202,9 @@ static int load_record(struct exec *e, const struct store_record *record)
 	if (r >= 0)
 		r = load_parts(e, json_string_of(json_member(root, "parts")));
 	if (r >= 0)
-		r = load_lists(e, root);
+		r = load_results(e, root);
+	if (r >= 0)
+		r = exec_files_load(e, root);
 	if (r >= 0 && json_member(root, "error"))
 		r = load_error(e, json_member(root, "error"));
 	if (r >= 0)
@@ -500,5 +364,6 @@ void exec_fill_view(struct exec *e, struct exec_view *ret)
 	ret->error_traceback = e->error_traceback;
 	ret->skipped = e->skipped;
 	ret->skipped_count = e->skipped_count;
+	ret->skipped_total = exec_files_skipped(e);
 	view_artifacts(e, ret);
 }

@@ -86,6 +86,7 @@ int harvest_frame(struct container *c, const struct frame *f, struct error *err)
 	if (r < 0)
 		return r;
 	c->vm->quiesce_call = 0;
+	pull_add_unlisted(c->harvest, quiesced.unlisted);
 	(void)failpoint("harvest-listed");
 	pull_start(c->harvest);
 	return 0;

@@ -20,8 +20,10 @@ libcore_a_SOURCES = \
 	%reldir%/core_exec.c %reldir%/core_exec.h \
 	%reldir%/core_priv.h \
 	%reldir%/core_settings.c %reldir%/core_settings.h \
+	%reldir%/data_path.c %reldir%/data_path.h \
 	%reldir%/end_reason.c %reldir%/end_reason.h \
 	%reldir%/exec.c %reldir%/exec.h \
+	%reldir%/exec_files.c \
 	%reldir%/exec_finish.c \
 	%reldir%/exec_output.c \
 	%reldir%/exec_record.c \
@@ -45,9 +47,11 @@ libcore_a_SOURCES = \
 	%reldir%/placing.c \
 	%reldir%/pool.c %reldir%/pool.h \
 	%reldir%/pull.c %reldir%/pull.h \
+	%reldir%/pull_list.c %reldir%/pull_impl.h \
 	%reldir%/reaper.c \
 	%reldir%/reconcile.c %reldir%/reconcile.h \
 	%reldir%/session_state.c %reldir%/session_state.h \
+	%reldir%/skip.c %reldir%/skip.h \
 	%reldir%/tenant.c %reldir%/tenant.h \
 	%reldir%/tenant_admin.c \
 	%reldir%/upload.c %reldir%/upload.h \

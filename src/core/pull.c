@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/pull.h"
+#include "core/pull_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "base/name.h"
 #include "base/timer.h"
 #include "core/container.h"
 #include "core/guest_xfer.h"
@@ -21,40 +20,6 @@
 /* A file that did not hold still while it was read is read this often. */
 #define PULL_CHANGED_TRIES 4
 
-/**
- * struct pull_entry - A file that the guest told of
- * @skip:	Why it is not fetched; NULL: it is or was
- * @changed:	How often it changed while it was read
- */
-struct pull_entry {
-	char path[sizeof(CORE_DATA_DIR) + WIRE_PATH_MAX];
-	uint64_t bytes;
-	const char *skip;
-	uint64_t limit_bytes;
-	unsigned changed;
-	bool fetched;
-	struct pulled file;
-};
-
-struct pull {
-	struct gc_node buried;
-	struct gc *gc; /* its own: the container may go first */
-	struct container *container;
-	char exec_id[ID_SIZE];
-	void (*done)(void *userdata);
-	void *userdata;
-
-	struct pull_entry *entries;
-	size_t count;
-	size_t next;
-	uint64_t fetched_bytes;
-	uint64_t room_bytes; /* left of the tenant's quota */
-	struct guest_xfer *xfer;
-	struct timer *retry;
-	unsigned retries;
-	struct store_batch *batch;
-};
-
 static void pull_next(struct pull *p);
 
 static void on_retry(struct timer *t, void *userdata)
@@ -66,10 +31,7 @@ static void on_retry(struct timer *t, void *userdata)
 static void pull_free_now(void *object)
 {
 	struct pull *p = object;
-	size_t i;
-
-	for (i = 0; i < p->count; i++)
-		free(p->entries[i].file.path);
+	pull_restart(p);
 	free(p->entries);
 	timer_free(p->retry);
 	store_batch_free(p->batch);
@@ -110,73 +72,13 @@ void pull_free(struct pull *p)
 	gc_bury(p->gc, &p->buried, pull_free_now, p);
 }
 
-size_t pull_count(const struct pull *p)
-{
-	return p->count;
-}
-
-void pull_restart(struct pull *p)
-{
-	p->count = 0;
-}
-
-/* What a client reads of a path that may be any bytes. */
-static void entry_set_path(struct pull_entry *entry, struct bytes name)
-{
-	_cleanup_(buf_done) struct buf text = BUF_INIT(sizeof(entry->path));
-	size_t size;
-
-	if (buf_add_str(&text, CORE_DATA_DIR) < 0)
-		return;
-	/* A part is better than nothing: the path is only shown. */
-	(void)utf8_add_fixed(&text, name.data, name.size);
-	size = utf8_cut(text.data, text.length, sizeof(entry->path) - 1);
-	memcpy(entry->path, text.data, size);
-	entry->path[size] = '\0';
-}
-
-static int pull_add_entry(struct pull *p,
-			  const struct message_changed_entry *told)
-{
-	struct pull_entry *entry;
-	void *grown;
-
-	if (p->count >= WIRE_CHANGED_MAX)
-		return -E2BIG;
-	grown = reallocarray(p->entries, p->count + 1, sizeof(*p->entries));
-	if (!grown)
-		return -ENOMEM;
-	p->entries = grown;
-	entry = &p->entries[p->count];
-	*entry = (struct pull_entry){ .bytes = told->size };
-	entry_set_path(entry, told->name);
-	if (told->skip != WIRE_SKIP_NONE)
-		entry->skip = wire_skip_name(told->skip);
-	else if (name_check_path((const char *)told->name.data, told->name.size,
-				 NULL) < 0)
-		entry->skip = "bad_name";
-	p->count++;
-	return 0;
-}
-
-int pull_add(struct pull *p, struct message_changed *changed)
-{
-	struct message_changed_entry entry;
-	int r;
-
-	while (message_changed_next(changed, &entry) > 0) {
-		r = pull_add_entry(p, &entry);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static void pull_skip(struct pull *p, const char *why, uint64_t limit_bytes)
+static void pull_skip(struct pull *p, enum skip_reason reason,
+		      uint64_t limit_bytes)
 {
 	struct pull_entry *entry = &p->entries[p->next++];
 
-	entry->skip = why;
+	entry->skipped = true;
+	entry->reason = reason;
 	entry->limit_bytes = limit_bytes;
 }
 
@@ -197,7 +99,9 @@ static int pull_keep(struct pull *p, const struct xfer_end *end)
 		return r;
 	strcpy(row.container_id, c->id);
 	strcpy(row.tenant, c->tenant->id);
-	strcpy(row.path, entry->path);
+	strcpy(row.path, entry->path.text);
+	if (entry->path.b64)
+		strcpy(row.path_b64, entry->path.b64);
 	strcpy(row.source, "assistant");
 	strcpy(row.media_type, end->info->media_type);
 	strcpy(row.exec_id, p->exec_id);
@@ -206,14 +110,14 @@ static int pull_keep(struct pull *p, const struct xfer_end *end)
 	if (r < 0)
 		return r;
 
-	entry->file.path = strdup(entry->path);
-	if (!entry->file.path)
-		return -ENOMEM;
+	entry->file.path = entry->path;
+	entry->path = (struct data_path){ NULL, NULL };
 	strcpy(view->id, row.id);
 	strcpy(view->container, c->id);
 	view->created_at = (int64_t)(row.created_usec / USEC_PER_SEC);
 	view->bytes = row.bytes;
-	view->path = entry->file.path;
+	view->path = entry->file.path.text;
+	view->path_b64 = entry->file.path.b64;
 	view->changed_during_read = row.changed_during_read;
 	memcpy(view->sha256, row.sha256, sizeof(view->sha256));
 	entry->fetched = true;
@@ -222,13 +126,13 @@ static int pull_keep(struct pull *p, const struct xfer_end *end)
 }
 
 /* A file that is gone again, or was replaced by something else, is no fault. */
-static const char *pull_skip_word(const struct xfer_end *end)
+static enum skip_reason pull_skip_reason(const struct xfer_end *end)
 {
 	if (end->result == XFER_FILE)
-		return wire_file_status_name(end->file_status);
+		return skip_reason_of_status(end->file_status);
 	if (end->result == XFER_STORAGE && end->r == -ENOSPC)
-		return "host_storage_full";
-	return "failed";
+		return SKIP_HOST_STORAGE_FULL;
+	return SKIP_FAILED;
 }
 
 static void pull_guest_failed(struct pull *p, const struct xfer_end *end)
@@ -246,12 +150,12 @@ static void pull_guest_failed(struct pull *p, const struct xfer_end *end)
 
 /**
  * struct pull_limit - What the next entry is held to
- * @word:	The reason of a file that is larger
+ * @reason:	Why a larger file is skipped
  * @bytes:	What a client is told as the limit
  * @left:	What of that is still to be had
  */
 struct pull_limit {
-	const char *word;
+	enum skip_reason reason;
 	uint64_t bytes;
 	uint64_t left;
 };
@@ -264,11 +168,11 @@ static void pull_limits(const struct pull *p,
 	uint64_t max = p->container->pool->max_artifact_bytes;
 	uint64_t all = max > CORE_ARTIFACTS_MAX ? max : CORE_ARTIFACTS_MAX;
 
-	ret[0] = (struct pull_limit){ "too_large", max, max };
-	ret[1] = (struct pull_limit){ "too_much", all,
+	ret[0] = (struct pull_limit){ SKIP_TOO_LARGE, max, max };
+	ret[1] = (struct pull_limit){ SKIP_TOO_MUCH, all,
 				      usec_sub(all, p->fetched_bytes) };
 	ret[2] = (struct pull_limit){
-		"quota", p->room_bytes,
+		SKIP_QUOTA, p->room_bytes,
 		usec_sub(p->room_bytes, p->fetched_bytes)
 	};
 }
@@ -297,7 +201,7 @@ static bool pull_skip_large(struct pull *p)
 	for (i = 0; i < PULL_LIMIT_COUNT; i++) {
 		if (p->entries[p->next].bytes <= limits[i].left)
 			continue;
-		pull_skip(p, limits[i].word, limits[i].bytes);
+		pull_skip(p, limits[i].reason, limits[i].bytes);
 		return true;
 	}
 	return false;
@@ -327,7 +231,7 @@ static void on_fetched(void *userdata, struct xfer_end *end)
 		r = pull_keep(p, end);
 		blob_writer_free(end->writer);
 		if (r < 0)
-			pull_skip(p, "failed", 0);
+			pull_skip(p, SKIP_FAILED, 0);
 		else
 			p->next++;
 		break;
@@ -335,12 +239,12 @@ static void on_fetched(void *userdata, struct xfer_end *end)
 		/* It grew since its length was told. */
 		p->entries[p->next].bytes = end->bytes;
 		if (!pull_skip_large(p))
-			pull_skip(p, "failed", 0);
+			pull_skip(p, SKIP_FAILED, 0);
 		break;
 	case XFER_FILE:
 	case XFER_STORAGE:
 		if (!pull_again(p, end))
-			pull_skip(p, pull_skip_word(end), 0);
+			pull_skip(p, pull_skip_reason(end), 0);
 		break;
 	case XFER_LOST:
 		if (++p->retries < PULL_RETRIES)
@@ -358,12 +262,17 @@ static void on_fetched(void *userdata, struct xfer_end *end)
 
 static int pull_fetch(struct pull *p)
 {
-	const char *path = p->entries[p->next].path + strlen(CORE_DATA_DIR);
+	const struct data_path *name = &p->entries[p->next].path;
 	struct container *c = p->container;
 	struct guest_xfer_config config;
+	char path[WIRE_PATH_MAX + 1];
+	int r;
 
 	if (!c->vm)
 		return -ENOTCONN;
+	r = data_path_to_guest(name->text, name->b64, path);
+	if (r < 0)
+		return r;
 	config = vm_xfer_config(c->vm, path, on_fetched, p);
 	return guest_xfer_get(&config, pull_max(p), &p->xfer);
 }
@@ -374,7 +283,7 @@ static void pull_next(struct pull *p)
 	int r;
 
 	while (p->next < p->count) {
-		if (p->entries[p->next].skip)
+		if (p->entries[p->next].skipped)
 			p->next++;
 		else if (!pull_skip_large(p))
 			break;
@@ -416,7 +325,7 @@ void pull_give_up(struct pull *p)
 	guest_xfer_cancel(take_ptr(p->xfer));
 	timer_clear(p->retry);
 	while (p->next < p->count)
-		pull_skip(p, "session_ended", 0);
+		pull_skip(p, SKIP_SESSION_ENDED, 0);
 }
 
 struct store_batch *pull_batch(struct pull *p)
@@ -424,35 +333,3 @@ struct store_batch *pull_batch(struct pull *p)
 	return take_ptr(p->batch);
 }
 
-void pull_each(struct pull *p,
-	       void (*each)(void *userdata, struct pulled *file),
-	       void *userdata)
-{
-	size_t i;
-
-	for (i = 0; i < p->count; i++)
-		if (p->entries[i].fetched)
-			each(userdata, &p->entries[i].file);
-}
-
-void pull_each_skipped(struct pull *p,
-		       void (*each)(void *userdata,
-				    const struct exec_skipped *skipped),
-		       void *userdata)
-{
-	struct exec_skipped skipped;
-	size_t i;
-
-	for (i = 0; i < p->count; i++) {
-		if (p->entries[i].fetched)
-			continue;
-		skipped = (struct exec_skipped){
-			.path = p->entries[i].path,
-			.reason = p->entries[i].skip ? p->entries[i].skip :
-						       "session_ended",
-			.bytes = p->entries[i].bytes,
-			.limit_bytes = p->entries[i].limit_bytes,
-		};
-		each(userdata, &skipped);
-	}
-}

@@ -12,6 +12,7 @@
 
 #include "base/id.h"
 #include "core/core.h"
+#include "core/data_path.h"
 #include "wire/message.h"
 
 struct container;
@@ -21,7 +22,7 @@ struct store_batch;
 /** struct pulled - A file that was fetched; its row is in the batch */
 struct pulled {
 	struct cfile_view view;
-	char *path; /* absolute; what view.path points to */
+	struct data_path path; /* what the view points to */
 };
 
 /**
@@ -38,8 +39,14 @@ void pull_free(struct pull *pull);
 /** pull_add() - Entries of a CHANGED; Return: negative if they are too many */
 int pull_add(struct pull *pull, struct message_changed *changed);
 
-/** pull_count() - Entries added so far */
+/** pull_told() - Entries added so far */
+size_t pull_told(const struct pull *pull);
+
+/** pull_count() - Those of them that are listed: answers are bounded */
 size_t pull_count(const struct pull *pull);
+
+/** pull_add_unlisted() - Files beyond those that the guest lists */
+void pull_add_unlisted(struct pull *pull, uint64_t count);
 
 /** pull_restart() - Forget the entries: the guest tells them all again */
 void pull_restart(struct pull *pull);
@@ -57,6 +64,9 @@ struct store_batch *pull_batch(struct pull *pull);
 void pull_each(struct pull *pull,
 	       void (*each)(void *userdata, struct pulled *file),
 	       void *userdata);
+
+/* What pull_each_skipped() may tell beyond the entries. */
+#define PULL_SKIPPED_MORE 1
 
 /** pull_each_skipped() - What was not, and why; the strings are the pull's */
 void pull_each_skipped(struct pull *pull,

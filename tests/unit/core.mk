@@ -10,6 +10,7 @@ core_fixture = \
 core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests += \
+	%reldir%/test_core_artifacts \
 	%reldir%/test_core_capacity \
 	%reldir%/test_core_exec \
 	%reldir%/test_core_files \
@@ -21,6 +22,9 @@ unit_tests += \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states \
 	%reldir%/test_core_tenants
+
+tests_unit_test_core_artifacts_SOURCES = %reldir%/test_core_artifacts.c $(core_fixture)
+tests_unit_test_core_artifacts_LDADD = $(core_test_libs)
 
 tests_unit_test_core_capacity_SOURCES = %reldir%/test_core_capacity.c $(core_fixture)
 tests_unit_test_core_capacity_LDADD = $(core_test_libs)

@@ -56,7 +56,7 @@ static void an_execution_answers_when_it_is_over(void **state)
 		"\"stdout\":\"1\\n\xef\xbf\xbd\\u0000\",\"stderr\":\"\","
 		"\"truncated\":{\"stdout\":false,\"stderr\":false,"
 		"\"total_bytes\":0,\"omitted_bytes\":0},\"results\":[],"
-		"\"error\":null,\"artifacts\":[],\"skipped\":[],"
+		"\"error\":null,\"artifacts\":[],\"skipped\":[],\"skipped_count\":0,"
 		"\"execution_count\":3,\"kernel_epoch\":1,"
 		"\"state_lost\":false,\"created_at\":1790000000,"
 		"\"duration_ms\":0,\"cpu_ms\":0,\"peak_memory_bytes\":0}");

@@ -29,6 +29,9 @@ static struct answer upload(struct fixture *fx, const char *body)
 	return post(fx, "/v1/files", FORM, body);
 }
 
+/* The fake has one digest for all: 32 bytes of these. */
+#define BYTES_8 "abababababababab"
+
 static void a_file_comes_and_goes(void **state)
 {
 	struct fixture *fx = *state;
@@ -52,7 +55,8 @@ static void a_file_comes_and_goes(void **state)
 			    "{\"id\":\"file-1\",\"object\":\"file\",\"bytes\":14,"
 			    "\"created_at\":1790000000,\"filename\":\"data.csv\","
 			    "\"purpose\":\"assistants\",\"status\":\"processed\","
-			    "\"status_details\":null}");
+			    "\"status_details\":null,\"sha256\":\""
+			    BYTES_8 BYTES_8 BYTES_8 BYTES_8 "\"}");
 	assert_string_equal(got.body, made.body);
 	assert_string_equal(content.body, "a,b\r\n1,2\r\n--bx");
 	assert_string_equal(answer_header(&content, "Content-Disposition"),
@@ -358,6 +362,41 @@ static void a_container_takes_a_form_or_json(void **state)
 	assert_int_equal(empty.status, 400);
 }
 
+static void a_file_is_found_by_its_path(void **state)
+{
+	struct fixture *fx = *state;
+	_answer_ struct answer found =
+		ask(fx, "GET /v1/containers/cntr_1/files"
+			"?path=sub%2Fa%CC%81%20b HTTP/1.1\r\n" HOST AUTH "\r\n");
+	_answer_ struct answer absolute =
+		ask(fx, "GET /v1/containers/cntr_1/files"
+			"?path=/mnt/data/sub/a%CC%81%20b HTTP/1.1\r\n" HOST AUTH
+			"\r\n");
+	_answer_ struct answer none =
+		ask(fx, "GET /v1/containers/cntr_1/files?path=sub HTTP/1.1\r\n"
+			HOST AUTH "\r\n");
+	_answer_ struct answer gone =
+		ask(fx, "GET /v1/containers/cntr_no/files?path=a HTTP/1.1\r\n"
+			HOST AUTH "\r\n");
+
+	assert_int_equal(found.status, 200);
+	assert_string_equal(
+		found.body,
+		"{\"object\":\"list\",\"data\":[{\"id\":\"cfile_1\","
+		"\"object\":\"container.file\","
+		"\"container_id\":\"cntr_1\",\"created_at\":1790000000,"
+		"\"bytes\":3,\"path\":\"/mnt/data/sub/\xef\xbf\xbd b\","
+		"\"path_b64\":\"c3ViL/8gYg==\",\"source\":\"assistant\","
+		"\"sha256\":\"" BYTES_8 BYTES_8 BYTES_8 BYTES_8 "\","
+		"\"changed_during_read\":true}],"
+		"\"first_id\":\"cfile_1\",\"last_id\":\"cfile_1\","
+		"\"has_more\":false}");
+	assert_string_equal(absolute.body, found.body);
+	assert_int_equal(none.status, 200);
+	assert_non_null(strstr(none.body, "\"data\":[]"));
+	assert_int_equal(gone.status, 404);
+}
+
 int main(void)
 {
 #define TEST(name)                                                             \
@@ -372,6 +411,7 @@ int main(void)
 		TEST(pages_are_asked_for_by_number_and_id),
 		TEST(an_upload_waits_for_the_disk),
 		TEST(a_client_that_leaves_takes_its_upload_along),
+		TEST(a_file_is_found_by_its_path),
 		TEST(too_large_is_said_before_or_while_it_comes),
 		TEST(a_missing_container_is_told_before_the_body),
 		TEST(a_container_takes_a_form_or_json),

@@ -81,7 +81,8 @@ static void an_upload_is_visible_when_it_is_answered(void **state)
 	upload_to(fx, c, "big.txt", "hello", &a);
 	RUN_UNTIL(fx, a.called);
 	assert_true(a.failed);
-	assert_int_equal(a.err.code, ERR_TOO_LARGE);
+	assert_int_equal(a.err.code, ERR_STORAGE_FULL);
+	assert_string_equal(a.err.reason, "container_storage_full");
 	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_RUNNING);
 }
 

@@ -292,23 +292,6 @@ static void whoever_cannot_prove_itself_is_not_the_guest(void **state)
 	fixture_wait_state(fx, a.id, SESSION_VIEW_RUNNING);
 }
 
-static void any_bytes_for_names_are_told_as_text(void **state)
-{
-	struct fixture *fx = *state;
-	struct session s = running(fx);
-	struct exec_view v;
-
-	guest_say_changed(s.g, 1, "a\xff.txt", 1, WIRE_SKIP_NONE);
-	guest_say_changed(s.g, 1, "b\n.txt", 1, WIRE_SKIP_NONE);
-	guest_finish(s.g, WIRE_STATUS_OK, 2);
-	fixture_wait_exec(fx, s.c, s.e, EXEC_OK);
-	v = fixture_exec_view(fx, s.c, s.e);
-	assert_int_equal(v.skipped_count, 2);
-	assert_string_equal(v.skipped[0].path, "/mnt/data/a\xef\xbf\xbd.txt");
-	assert_string_equal(v.skipped[0].reason, "bad_name");
-	assert_string_equal(v.skipped[1].reason, "bad_name");
-}
-
 int main(void)
 {
 #define TEST(f) \
@@ -332,7 +315,6 @@ int main(void)
 		TEST(a_file_that_does_not_end_is_waited_for_a_minute),
 		TEST(half_a_frame_is_waited_for_ten_seconds),
 		TEST(whoever_cannot_prove_itself_is_not_the_guest),
-		TEST(any_bytes_for_names_are_told_as_text),
 	};
 
 	return RUN_TESTS(tests);
