@@ -48,7 +48,7 @@ int admission_take_vm(struct core *core, struct pool *pool, uint32_t memory_mib,
 			      "All %llu containers of pool "
 			      "'%s' are in use",
 			      (unsigned long long)pool->max, pool->name);
-	} else if (cost > a->budget_mib - a->taken_mib) {
+	} else if (a->taken_mib + cost > a->budget_mib) {
 		r = error_set(err, ERR_CAPACITY,
 			      "The host has no memory left "
 			      "for another container: %llu of %llu MiB are in "

@@ -28,6 +28,9 @@ struct guest_xfer;
 struct pull;
 struct vm;
 
+/* A file that breaks off so often is not tried again. */
+#define CONTAINER_PLACING_TRIES 5
+
 /* The files of a session that ends are fetched for at most this long. */
 #define CONTAINER_HARVEST_USEC (10 * USEC_PER_SEC)
 
@@ -93,6 +96,7 @@ struct container {
 	/* placing.c */
 	struct staged_list staged;
 	struct guest_xfer *placing;
+	unsigned placing_lost; /* tries of the first one, in a row */
 
 	/* harvest.c */
 	struct pull *harvest;

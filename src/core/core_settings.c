@@ -94,6 +94,7 @@ void core_settings_read(struct core_settings *ret, const struct settings *s,
 						     "session_hours"),
 		},
 		.memory_commit = settings_number(s, "host", "memory_commit"),
+		.refill_pressure = settings_uint(s, "host", "refill_pressure"),
 		.strict_types = settings_bool(s, "files", "strict_types"),
 		.test_clock = development && settings_bool(s, "test", "clock"),
 	};

@@ -35,6 +35,7 @@ struct core_settings {
 	usec_t usage_kept;          /* ledger entries; sums stay */
 	struct tenant_limits tenant; /* of one without its own; 0: none */
 	double memory_commit;
+	uint64_t refill_pressure; /* hundredths */
 	bool strict_types;
 	bool test_clock;
 };

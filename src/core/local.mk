@@ -46,6 +46,7 @@ libcore_a_SOURCES = \
 	%reldir%/metrics.c %reldir%/metrics.h \
 	%reldir%/placing.c \
 	%reldir%/pool.c %reldir%/pool.h \
+	%reldir%/pressure.c %reldir%/pressure.h \
 	%reldir%/pull.c %reldir%/pull.h \
 	%reldir%/pull_list.c %reldir%/pull_impl.h \
 	%reldir%/reaper.c \

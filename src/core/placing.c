@@ -68,10 +68,18 @@ static enum end_reason placing_failed(const struct xfer_end *end)
 {
 	if (end->result == XFER_BROKEN)
 		return END_GUEST_PROTOCOL_ERROR;
-	if (end->result == XFER_STALLED)
+	if (end->result == XFER_STALLED || end->result == XFER_LOST)
 		return END_GUEST_UNRESPONSIVE;
 	/* Without its files the session is not what was asked for. */
 	return END_BOOT_FAILED;
+}
+
+/* Without a vmd nobody can be dialled, which says nothing of the guest. */
+static bool placing_is_hopeless(struct container *c)
+{
+	if (!vmd_client_hello(c->core->vmd))
+		return false;
+	return ++c->placing_lost >= CONTAINER_PLACING_TRIES;
 }
 
 static void on_placed(void *userdata, struct xfer_end *end)
@@ -82,13 +90,14 @@ static void on_placed(void *userdata, struct xfer_end *end)
 
 	c->placing = NULL;
 	if (end->result == XFER_OK) {
+		c->placing_lost = 0;
 		c->usage.bytes_in += end->bytes;
 		staged_drop(c, s);
 		placing_next(c);
 		return;
 	}
 	/* The next link begins here again, and so does vmd's next list. */
-	if (end->result == XFER_LOST)
+	if (end->result == XFER_LOST && !placing_is_hopeless(c))
 		return;
 	error_set(&err, ERR_GUEST, "cannot place file '%s': %s", s->path,
 		  end->result == XFER_FILE ?

@@ -8,6 +8,7 @@
 
 #include "base/settings.h"
 #include "core/core_priv.h"
+#include "core/pressure.h"
 #include "core/vm.h"
 
 static void on_refill(struct timer *t, void *userdata);
@@ -22,6 +23,9 @@ static int pool_init(struct core *core, struct pool *pool, const char *name)
 		.core = core,
 		.name = name,
 		.ready_target = settings_uint(s, section, "ready"),
+		.ready_min = settings_uint(s, section, "min"),
+		.max_age = settings_usec(s, section, "max_age"),
+		.refill_pause = settings_usec(s, section, "refill_pause"),
 		.max = settings_uint(s, section, "max"),
 		.max_artifact_bytes =
 			settings_bytes(s, section, "max_artifact"),
@@ -140,6 +144,7 @@ void pools_fill(struct core *core, bool fill)
 
 void pool_put(struct pool *pool, struct vm *vm)
 {
+	vm->pooled_usec = clock_boot(pool->core->guest_clock);
 	TAILQ_INSERT_TAIL(&pool->idle, vm, in_pool);
 	pool->idle_count++;
 }
@@ -250,22 +255,65 @@ static int pool_start_vm(struct pool *pool, struct error *err)
 	return 0;
 }
 
+/* The oldest goes; its end calls for the next. */
+static void pool_retire(struct pool *pool)
+{
+	usec_t now = clock_boot(pool->core->guest_clock);
+	struct vm *vm = pool_find_state(pool, VM_READY, VM_READY);
+
+	if (!vm || pool_find_state(pool, VM_STOPPING, VM_STOPPING))
+		return;
+	if (now < usec_add(vm->pooled_usec, pool->max_age)) {
+		timer_set(pool->refill,
+			  usec_add(vm->pooled_usec, pool->max_age));
+		return;
+	}
+	log_info(&vm->scope, "An idle VM is too old, replacing it");
+	vm_stop(vm, END_DRAINED);
+}
+
+/* How long a refill has to wait; 0 if it may begin. */
+static usec_t pool_wait(const struct pool *pool)
+{
+	usec_t now = clock_boot(pool->core->guest_clock);
+
+	if (now < pool->refill_from)
+		return pool->refill_from - now;
+	if (pool_ready_count(pool) < pool->ready_min)
+		return 0;
+	return pressure_cpu() > (int)pool->core->set.refill_pressure ?
+		       POOL_PRESSURE_PAUSE :
+		       0;
+}
+
 /* One boots at a time, so that a refill leaves room for claims to start. */
 static void on_refill(struct timer *t, void *userdata)
 {
 	struct pool *pool = userdata;
 	struct error err = ERROR_INIT;
+	usec_t wait;
 	int r;
 
-	(void)t;
 	if (!pool->core->pools.filling || !pool->known ||
-	    pool->vmd.problem[0] || pool->idle_count >= pool->ready_target ||
-	    pool_find_state(pool, VM_PLANNED, VM_BOOTING) ||
-	    !vmd_client_hello(pool->core->vmd))
+	    pool->vmd.problem[0] || !vmd_client_hello(pool->core->vmd) ||
+	    pool_find_state(pool, VM_PLANNED, VM_BOOTING))
 		return;
+	if (pool->idle_count >= pool->ready_target) {
+		pool_retire(pool);
+		return;
+	}
+	wait = pool_wait(pool);
+	if (wait > 0) {
+		timer_set_after(t, wait);
+		return;
+	}
 	r = pool_start_vm(pool, &err);
-	if (r >= 0)
+	if (r >= 0) {
+		pool->refill_from =
+			usec_add(clock_boot(pool->core->guest_clock),
+				 pool->refill_pause);
 		return;
+	}
 	/* A full host is no fault; VMs that end call for a refill anyway. */
 	if (err.code != ERR_CAPACITY)
 		log_warning(NULL, 0, "Cannot refill pool '%s': %s", pool->name,

@@ -8,7 +8,9 @@
  * A VM that belongs to no container is idle: it boots or it is ready. A claim
  * takes a ready one, or the one that has booted longest, and asks nobody: from
  * then on it is the container's, and it is never handed back. Refilling starts
- * one VM at a time and waits longer after each failure.
+ * one VM at a time and waits longer after each failure. While the host's CPUs
+ * are busy it starts none beyond the pool's minimum: who executes comes first.
+ * An idle VM that gets old is replaced, one after the other.
  */
 
 #include <stdbool.h>
@@ -25,6 +27,9 @@ struct vm;
 #define POOL_BACKOFF_MIN USEC_PER_SEC
 #define POOL_BACKOFF_MAX (60 * USEC_PER_SEC)
 
+/* When to look again whether the host is still busy. */
+#define POOL_PRESSURE_PAUSE (2 * USEC_PER_SEC)
+
 /* An idle VM that nobody claims is ended by the hypervisor process after this. */
 #define POOL_VM_LIFE (12 * USEC_PER_HOUR)
 
@@ -34,6 +39,9 @@ struct pool {
 	struct core *core;
 	const char *name; /* the settings' */
 	uint64_t ready_target;
+	uint64_t ready_min; /* kept whatever the host has to do */
+	usec_t max_age;     /* of idle VMs */
+	usec_t refill_pause;
 	uint64_t max;
 	uint64_t max_artifact_bytes;
 
@@ -48,6 +56,7 @@ struct pool {
 	uint64_t vm_count; /* claimed ones and dying ones, too */
 	struct timer *refill;
 	usec_t backoff; /* 0: the last one was fine */
+	usec_t refill_from; /* no VM is started before; boot clock */
 };
 
 struct pools {

@@ -229,6 +229,15 @@ void vm_forget(struct vm *vm)
 
 /* ------------------------------------------------------------------- end */
 
+static void destroy_later(struct vm *vm)
+{
+	vm->destroy_pause = vm->destroy_pause ? 2 * vm->destroy_pause :
+						VM_DESTROY_RETRY_USEC;
+	if (vm->destroy_pause > VM_DESTROY_RETRY_MAX)
+		vm->destroy_pause = VM_DESTROY_RETRY_MAX;
+	timer_set_after(vm->retry, vm->destroy_pause);
+}
+
 static void on_destroyed(int r, const struct error *err, void *userdata)
 {
 	struct vm *vm = userdata;
@@ -245,7 +254,7 @@ static void on_destroyed(int r, const struct error *err, void *userdata)
 		return; /* the next list asks again */
 	log_warning(&vm->scope, 0, "Cannot destroy VM, trying again: %s",
 		    err ? err->message : strerror(-r));
-	timer_set_after(vm->retry, VM_DESTROY_RETRY_USEC);
+	destroy_later(vm);
 }
 
 static void vm_destroy(struct vm *vm)
@@ -259,7 +268,7 @@ static void vm_destroy(struct vm *vm)
 	if (r >= 0)
 		vm->destroying = true;
 	else if (r != -ENOTCONN)
-		timer_set_after(vm->retry, VM_DESTROY_RETRY_USEC);
+		destroy_later(vm);
 }
 
 void vm_stop(struct vm *vm, enum end_reason reason)

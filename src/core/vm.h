@@ -36,7 +36,9 @@ struct timer;
 /* Between a connection that was dropped and the next try. */
 #define VM_REDIAL_USEC (100 * USEC_PER_MSEC)
 
+/* Between two tries to destroy it; the pause doubles from the first on. */
 #define VM_DESTROY_RETRY_USEC (2 * USEC_PER_SEC)
+#define VM_DESTROY_RETRY_MAX (60 * USEC_PER_SEC)
 
 /* vmd ends a VM by itself this long after core should have. */
 #define VM_DEADLINE_MARGIN (2 * USEC_PER_MINUTE)
@@ -76,6 +78,8 @@ struct vm {
 	uint64_t dial;          /* call to cancel; 0: none */
 	struct timer *deadline; /* boot, or to be linked again */
 	struct timer *retry;    /* dial or destroy again */
+	usec_t destroy_pause;   /* before the next try; 0: none failed */
+	usec_t pooled_usec;     /* boot clock: idle since */
 	uint32_t kernel_epoch;
 	uint32_t next_request;
 	uint32_t quiesce_call; /* 0: none under way */

@@ -18,6 +18,7 @@ BOOT_REASONS = {"boot_failed"}
 LIMIT_REASONS = {"idle_timeout"}
 
 PATIENCE = 60
+EXPIRED_SECONDS = 20
 
 
 def pattern(size, seed):
@@ -83,7 +84,7 @@ class Client:
         """Whether the session ended in a way that is nobody's fault."""
         if error.status != 404:
             return False
-        end = self.host_view(session)
+        end = self.wait_expired(session)
         reason = (end["session"]["ended"] or {}).get("reason")
         allowed = set(LIMIT_REASONS)
         if not session.worked:
@@ -97,8 +98,14 @@ class Client:
             self.books.complain("session", session.id, f"ended: {reason}")
         return True
 
-    def host_view(self, session):
-        return self.insist("GET", session.path)
+    def wait_expired(self, session):
+        """An end that was told may be older than its record."""
+        end = time.monotonic() + EXPIRED_SECONDS
+        while True:
+            view = self.insist("GET", session.path)
+            if view["status"] == "expired" or time.monotonic() > end:
+                return view
+            time.sleep(0.05)
 
     def run(self, session, words):
         """One execution, exactly once; None if the session is over."""

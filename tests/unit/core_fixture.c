@@ -67,6 +67,8 @@ int fixture_setup(void **state)
 			 0);
 	fixture_set(fx, "pool.default.ready=0");
 	fixture_set(fx, "host.memory=16G");
+	/* What else runs on this machine decides nothing. */
+	fixture_set(fx, "host.refill_pressure=100");
 	vmd_script_init(&fx->vmd, fx->event);
 	strcpy(fx->who.tenant, "default");
 	fx->who.scopes = CORE_SCOPE_ALL;

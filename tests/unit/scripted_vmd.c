@@ -150,7 +150,7 @@ static void got_dial(struct scripted_vmd *v, uint64_t serial,
 		answer(v, serial, -ENOENT, &dialled, sizeof(dialled), -1);
 		return;
 	}
-	if (v->refuse_dials) {
+	if (v->refuse_dials || (v->dials_max && v->dials > v->dials_max)) {
 		answer(v, serial, -ETIMEDOUT, &dialled, sizeof(dialled), -1);
 		return;
 	}

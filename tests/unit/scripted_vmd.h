@@ -41,6 +41,7 @@ struct scripted_vmd {
 	unsigned taken_cids; /* so many creates find theirs taken */
 	int fail_create;     /* with this errno */
 	bool refuse_dials;   /* -ETIMEDOUT at once */
+	unsigned dials_max;  /* the same for all after so many; 0: none */
 	bool mute_guests;    /* new guests say nothing */
 
 	uint64_t held_list;

@@ -3,9 +3,14 @@
 
 #include "core_fixture.h"
 
+#include <errno.h>
+
+#include "core/container.h"
 #include "core/core_admin.h"
 #include "core/core_exec.h"
+#include "core/pressure.h"
 #include "core/reconcile.h"
+#include "core/vm.h"
 
 static void an_audit_ends_no_session_that_is_being_compared(void **state)
 {
@@ -78,6 +83,104 @@ static void an_execution_being_accepted_ends_with_its_session(void **state)
 	assert_int_equal(fixture_exec_view(fx, c, e).status, EXEC_SESSION_LOST);
 }
 
+static void a_destroy_that_fails_is_tried_with_growing_pauses(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a = { .called = false };
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	fx->vmd.fail_destroy = -EIO;
+	assert_int_equal(core_admin_kill(fx->core, c, on_done, &a, &a.err), 0);
+	RUN_UNTIL(fx, fx->vmd.destroys == 1);
+	fixture_settle(fx);
+	clock_advance(fx->clock, VM_DESTROY_RETRY_USEC);
+	RUN_UNTIL(fx, fx->vmd.destroys == 2);
+	fixture_settle(fx);
+	clock_advance(fx->clock, VM_DESTROY_RETRY_USEC);
+	fixture_settle(fx);
+	assert_int_equal(fx->vmd.destroys, 2);
+	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_STOPPING);
+	fx->vmd.fail_destroy = 0;
+	clock_advance(fx->clock, VM_DESTROY_RETRY_USEC);
+	fixture_wait_state(fx, c, SESSION_VIEW_ENDED);
+	assert_int_equal(fx->vmd.destroys, 3);
+}
+
+static void a_smaller_host_takes_no_more_until_there_is_room(void **state)
+{
+	struct fixture *fx = *state;
+	const struct container_spec spec = { .name = "x" };
+	struct answer a = { .called = false };
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	(void)fixture_session(fx, c);
+	fixture_kill(fx);
+	fixture_set(fx, "host.memory=1G");
+	fixture_start(fx);
+	assert_true(core_container_create(fx->core, &fx->who, &spec,
+					  on_container, &a, &a.err) < 0);
+	assert_int_equal(a.err.code, ERR_CAPACITY);
+	assert_non_null(strstr(a.err.message, "2048 of 1024 MiB"));
+}
+
+static void a_vm_that_was_ready_for_long_is_replaced(void **state)
+{
+	struct fixture *fx = *state;
+
+	fixture_set(fx, "pool.default.ready=1");
+	fixture_set(fx, "pool.default.max_age=60");
+	fixture_start(fx);
+	RUN_UNTIL(fx, fx->vmd.count == 1 && fx->vmd.vms[0].guest->control);
+	fixture_settle(fx);
+	clock_advance(fx->clock, 59 * USEC_PER_SEC);
+	fixture_settle(fx);
+	assert_int_equal(fx->vmd.count, 1);
+	clock_advance(fx->clock, USEC_PER_SEC);
+	RUN_UNTIL(fx, fx->vmd.count == 2);
+	assert_int_equal(fx->vmd.vms[0].state, VMD_STATE_GONE);
+}
+
+static void a_file_that_never_arrives_ends_its_session(void **state)
+{
+	struct fixture *fx = *state;
+	const char *files[1];
+	char file[ID_SIZE];
+	struct answer a;
+	unsigned i;
+
+	fixture_start(fx);
+	fixture_upload(fx, "f", "x", 1, file);
+	files[0] = file;
+	/* The link is made, and no connection for files. */
+	fx->vmd.dials_max = 1;
+	fixture_create(fx, files, 1, &a);
+	RUN_UNTIL(fx, fx->vmd.dials == 2);
+	fixture_settle(fx);
+	for (i = 1; i < CONTAINER_PLACING_TRIES; i++) {
+		assert_int_equal(fixture_container(fx, a.id).state,
+				 SESSION_VIEW_BOOTING);
+		clock_advance(fx->clock, RECONCILE_USEC);
+		fixture_settle(fx);
+	}
+	fixture_wait_state(fx, a.id, SESSION_VIEW_ENDED);
+	assert_string_equal(fixture_container(fx, a.id).ended_reason,
+			    "guest_unresponsive");
+	assert_int_equal(fx->vmd.dials, 1 + CONTAINER_PLACING_TRIES);
+}
+
+static void the_kernels_figure_of_pressure_is_read(void **state)
+{
+	(void)state;
+	assert_int_equal(pressure_parse("some avg10=98.18 avg60=1.0\n"), 98);
+	assert_int_equal(pressure_parse("some avg10=0.99 avg60=1.0\n"), 0);
+	assert_int_equal(pressure_parse("full avg10=1.00\n"), -1);
+	assert_int_equal(pressure_parse(""), -1);
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -85,6 +188,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_audit_ends_no_session_that_is_being_compared),
 		TEST(an_execution_being_accepted_ends_with_its_session),
+		TEST(a_destroy_that_fails_is_tried_with_growing_pauses),
+		TEST(a_smaller_host_takes_no_more_until_there_is_room),
+		TEST(a_vm_that_was_ready_for_long_is_replaced),
+		TEST(a_file_that_never_arrives_ends_its_session),
+		TEST(the_kernels_figure_of_pressure_is_read),
 	};
 
 	return RUN_TESTS(tests);
