@@ -45,6 +45,17 @@ void container_exec_remove(struct container *c, struct exec *e)
 	queue_remove(c, e);
 }
 
+/* The guest has one that we thought was waiting, or did not know. */
+static void container_resume(struct container *c, struct exec *e)
+{
+	if (e->listed)
+		queue_remove(c, e);
+	e->in_guest = false;
+	c->running = e;
+	exec_resume(e);
+	session_set_executing(c, true);
+}
+
 void container_pump(struct container *c)
 {
 	struct exec *e = TAILQ_FIRST(&c->queue);
@@ -58,6 +69,12 @@ void container_pump(struct container *c)
 	    c->state != SESSION_VIEW_RUNNING || !vm_linked(c->vm) ||
 	    c->unreleased_count >= WIRE_RETAINED_MAX)
 		return;
+	if (e->in_guest) {
+		container_resume(c, e);
+		/* Without a link the next greeting attaches. */
+		(void)exec_attach(e);
+		return;
+	}
 	r = exec_send(e);
 	if (r < 0) {
 		/* The link is going, and the next one pumps again. */
@@ -141,16 +158,6 @@ int container_exec_frame(struct container *c, const struct frame *f,
 	return exec_frame(e, f, err);
 }
 
-/* The guest has one that we thought was waiting, or did not know. */
-static void container_resume(struct container *c, struct exec *e)
-{
-	if (e->listed)
-		queue_remove(c, e);
-	c->running = e;
-	exec_resume(e);
-	session_set_executing(c, true);
-}
-
 void container_restore_exec(struct container *c, struct exec *e)
 {
 	if (e->state == EXEC_STATE_RUNNING) {
@@ -224,8 +231,16 @@ static int greeted_exec(struct container *c,
 		TAILQ_FOREACH (e, &c->queue, in_list)
 			if (e->restored && e->number == known->call)
 				break;
-	if (e && e->state == EXEC_STATE_QUEUED)
-		container_resume(c, e);
+	if (e && e->state == EXEC_STATE_QUEUED) {
+		/*
+		 * A daemon that was killed may have had two of them sent and
+		 * neither noted. One after the other, as ever: what the guest
+		 * keeps is sent only once it was attached to.
+		 */
+		e->in_guest = c->running != NULL;
+		if (!e->in_guest)
+			container_resume(c, e);
+	}
 	if (e)
 		return e->state == EXEC_STATE_RUNNING ? exec_attach(e) : 0;
 	if (c->vm->restored)
@@ -262,6 +277,29 @@ static void resend_running(struct container *c)
 	e->resend = true;
 }
 
+/* Each call once, and none that no daemon can have given it. */
+static int hello_check(const struct container *c,
+		       const struct message_hello *hello, struct error *err)
+{
+	/* The daemon before may have numbered what is not on our disk. */
+	uint32_t end = c->vm->restored ? LINK_REQUEST_FIRST - 1 :
+					 c->next_number;
+	size_t i, j;
+
+	for (i = 0; i < hello->count; i++) {
+		for (j = 0; j < i; j++)
+			if (hello->exec[j].call == hello->exec[i].call)
+				return error_set(err, ERR_GUEST,
+						 "the guest keeps an execution "
+						 "twice");
+		if (hello->exec[i].call >= end)
+			return error_set(err, ERR_GUEST,
+					 "the guest keeps executions "
+					 "that nobody gave it");
+	}
+	return 0;
+}
+
 int container_greeted(struct container *c, const struct message_hello *hello,
 		      struct error *err)
 {
@@ -270,6 +308,9 @@ int container_greeted(struct container *c, const struct message_hello *hello,
 
 	if (session_state_expired(c->state))
 		return 0;
+	r = hello_check(c, hello, err);
+	if (r < 0)
+		return r;
 	for (i = 0; i < hello->count; i++) {
 		r = greeted_exec(c, &hello->exec[i]);
 		if (r < 0)

@@ -186,6 +186,14 @@ static usec_t exec_patience(const struct exec *e)
 			emulated ? EXEC_GRACE_EMULATED_USEC : EXEC_GRACE_USEC);
 }
 
+usec_t exec_longest(const struct exec *e)
+{
+	/* When another daemon sent it is known by another clock. */
+	if (!e->sent_usec)
+		return exec_patience(e);
+	return clock_boot(e->core->guest_clock) - e->sent_usec;
+}
+
 int exec_restore(struct container *c, const struct store_execution *row,
 		 struct exec **ret)
 {
@@ -257,6 +265,7 @@ int exec_send(struct exec *e)
 		exec_enter(e, EXEC_STATE_RUNNING);
 	e->status = EXEC_RUNNING;
 	e->started_usec = clock_wall(e->core->clock);
+	e->sent_usec = clock_boot(e->core->guest_clock);
 	timer_set_after(e->deadline, exec_patience(e));
 	return 0;
 }
@@ -274,6 +283,7 @@ int exec_attach(struct exec *e)
 	/* The guest tells all entries and the error again. */
 	if (e->pull)
 		pull_restart(e->pull);
+	e->error_told = false;
 	return guest_link_attach(e->container->vm->link, e->number,
 				 e->position);
 }

@@ -96,6 +96,7 @@ struct exec {
 	bool told; /* readers were told that it is done */
 	bool restored;
 	bool resend;   /* the guest never got it */
+	bool in_guest; /* waits, and the guest has it: not to be sent */
 	bool unsaved;  /* the disk refused its record */
 	unsigned pins; /* readers and answers that point here */
 
@@ -111,6 +112,7 @@ struct exec {
 	usec_t created_usec; /* wall */
 	usec_t started_usec; /* wall */
 	usec_t ended_usec;   /* wall */
+	usec_t sent_usec;    /* boot, by this daemon; 0 if not by it */
 	struct timer *deadline;
 
 	/* What came of it */
@@ -131,6 +133,7 @@ struct exec {
 	bool bundle_open;
 	size_t results_told;
 
+	bool error_told; /* since the guest was last attached to */
 	char *error_name;
 	char *error_value;
 	char *error_traceback;
@@ -193,6 +196,13 @@ void exec_save_start(struct exec *e);
 
 /** exec_resume() - The guest runs it already */
 void exec_resume(struct exec *e);
+
+/**
+ * exec_longest() - How long it can have run, as the host's clock has it
+ *
+ * What the guest says above that is not true, and it is billed.
+ */
+usec_t exec_longest(const struct exec *e);
 
 /** exec_over() - Its record is on the disk, or never will be */
 void exec_over(struct exec *e, int r);

@@ -77,8 +77,10 @@ static void set_death(struct exec *e, const struct message_done *m)
 
 static void exec_take_numbers(struct exec *e, const struct message_done *m)
 {
+	usec_t longest = exec_longest(e);
+
 	e->status = statuses[m->status];
-	e->duration_usec = m->wall_usec;
+	e->duration_usec = m->wall_usec < longest ? m->wall_usec : longest;
 	e->cpu_usec = m->cpu_usec;
 	e->peak_memory_bytes = m->memory_peak_bytes;
 	e->execution_count = m->execution_count;

@@ -25,7 +25,8 @@ struct guest_link {
 	bool emulated;
 	bool ready;
 	uint64_t memory_max_bytes;
-	uint32_t ping_sequence;
+	uint32_t ping_sequence; /* of the last PING */
+	uint32_t pong_sequence; /* of the last PONG */
 	unsigned pings_missed;
 
 	const struct guest_link_ops *ops;
@@ -190,9 +191,12 @@ static int got_pong(struct guest_link *link, const struct frame *f,
 	r = message_decode_ping(f, &pong);
 	if (r < 0)
 		return r;
-	if (pong.sequence == 0 || pong.sequence > link->ping_sequence)
+	/* One answer to each, in their order: a flood of them is none. */
+	if (pong.sequence <= link->pong_sequence ||
+	    pong.sequence > link->ping_sequence)
 		return error_set(err, ERR_GUEST,
 				 "the guest answered a question nobody asked");
+	link->pong_sequence = pong.sequence;
 	if (pong.sequence == link->ping_sequence)
 		link->pings_missed = 0;
 	return 0;

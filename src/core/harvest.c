@@ -76,13 +76,15 @@ int harvest_frame(struct container *c, const struct frame *f, struct error *err)
 		return 0;
 	if (f->type == WIRE_CHANGED) {
 		r = message_decode_changed(f, &changed);
-		return r < 0 ? r : pull_add(c->harvest, &changed);
+		return r < 0 ? r : pull_add(c->harvest, &changed, err);
 	}
 	if (f->type != WIRE_QUIESCED)
 		return error_set(err, ERR_GUEST,
 				 "the guest answered QUIESCE with 0x%04x",
 				 f->type);
 	r = message_decode_quiesced(f, &quiesced);
+	if (r >= 0)
+		r = pull_check_count(c->harvest, quiesced.changed, err);
 	if (r < 0)
 		return r;
 	c->vm->quiesce_call = 0;

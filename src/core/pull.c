@@ -21,6 +21,7 @@
 #define PULL_CHANGED_TRIES 4
 
 static void pull_next(struct pull *p);
+static void pull_guest_failed(struct pull *p, const struct xfer_end *end);
 
 static void on_retry(struct timer *t, void *userdata)
 {
@@ -28,12 +29,24 @@ static void on_retry(struct timer *t, void *userdata)
 	pull_next(userdata);
 }
 
+static void on_deadline(struct timer *t, void *userdata)
+{
+	struct error err = ERROR_INIT;
+	const struct xfer_end end = { .result = XFER_STALLED, .err = &err };
+
+	(void)t;
+	error_set(&err, ERR_GUEST, "the guest does not get done with its files");
+	pull_guest_failed(userdata, &end);
+}
+
 static void pull_free_now(void *object)
 {
 	struct pull *p = object;
+
 	pull_restart(p);
 	free(p->entries);
 	timer_free(p->retry);
+	timer_free(p->deadline);
 	store_batch_free(p->batch);
 	free(p);
 }
@@ -54,8 +67,11 @@ int pull_new(struct container *c, const char *exec_id,
 		strncpy(p->exec_id, exec_id, sizeof(p->exec_id) - 1);
 	r = timer_new(c->core->event, c->core->guest_clock, "pull-retry",
 		      on_retry, p, &p->retry);
+	if (r >= 0)
+		r = timer_new(c->core->event, c->core->guest_clock,
+			      "pull-deadline", on_deadline, p, &p->deadline);
 	if (r < 0) {
-		free(p);
+		pull_free_now(p);
 		return r;
 	}
 	*ret = p;
@@ -69,6 +85,7 @@ void pull_free(struct pull *p)
 	p->done = NULL;
 	guest_xfer_cancel(take_ptr(p->xfer));
 	timer_clear(p->retry);
+	timer_clear(p->deadline);
 	gc_bury(p->gc, &p->buried, pull_free_now, p);
 }
 
@@ -162,11 +179,18 @@ struct pull_limit {
 
 #define PULL_LIMIT_COUNT 3
 
+static uint64_t pull_all_max(const struct pull *p)
+{
+	uint64_t max = p->container->pool->max_artifact_bytes;
+
+	return max > CORE_ARTIFACTS_MAX ? max : CORE_ARTIFACTS_MAX;
+}
+
 static void pull_limits(const struct pull *p,
 			struct pull_limit ret[static PULL_LIMIT_COUNT])
 {
 	uint64_t max = p->container->pool->max_artifact_bytes;
-	uint64_t all = max > CORE_ARTIFACTS_MAX ? max : CORE_ARTIFACTS_MAX;
+	uint64_t all = pull_all_max(p);
 
 	ret[0] = (struct pull_limit){ SKIP_TOO_LARGE, max, max };
 	ret[1] = (struct pull_limit){ SKIP_TOO_MUCH, all,
@@ -289,6 +313,7 @@ static void pull_next(struct pull *p)
 			break;
 	}
 	if (p->next >= p->count) {
+		timer_clear(p->deadline);
 		if (p->done)
 			p->done(p->userdata);
 		return;
@@ -318,12 +343,16 @@ void pull_start(struct pull *p)
 	p->room_bytes = p->count > 0 ? pull_room(p->container) : 0;
 	/* Not now: whoever starts a pull is not prepared for its end. */
 	timer_set(p->retry, 0);
+	timer_set_after(p->deadline,
+			PULL_BASE_USEC + pull_all_max(p) / PULL_BYTES_PER_SEC *
+						 USEC_PER_SEC);
 }
 
 void pull_give_up(struct pull *p)
 {
 	guest_xfer_cancel(take_ptr(p->xfer));
 	timer_clear(p->retry);
+	timer_clear(p->deadline);
 	while (p->next < p->count)
 		pull_skip(p, SKIP_SESSION_ENDED, 0);
 }

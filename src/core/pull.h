@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "base/id.h"
 #include "core/core.h"
 #include "core/data_path.h"
@@ -17,6 +19,14 @@
 
 struct container;
 struct pull;
+
+/*
+ * All files of one list must be here after a minute, and as long as the most
+ * that may come takes at this rate: a guest that gives them byte by byte keeps
+ * its session no longer. Emulated guests give several times as much.
+ */
+#define PULL_BASE_USEC USEC_PER_MINUTE
+#define PULL_BYTES_PER_SEC (1024 * 1024)
 struct store_batch;
 
 /** struct pulled - A file that was fetched; its row is in the batch */
@@ -36,17 +46,19 @@ int pull_new(struct container *c, const char *exec_id,
 /** pull_free() - Stop and forget; NULL is fine, and so is within @done */
 void pull_free(struct pull *pull);
 
-/** pull_add() - Entries of a CHANGED; Return: negative if they are too many */
-int pull_add(struct pull *pull, struct message_changed *changed);
+/** pull_add() - Entries of a CHANGED; ERR_GUEST if they are too many */
+int pull_add(struct pull *pull, struct message_changed *changed,
+	     struct error *err);
 
-/** pull_told() - Entries added so far */
-size_t pull_told(const struct pull *pull);
-
-/** pull_count() - Those of them that are listed: answers are bounded */
+/** pull_count() - Entries that are listed: answers are bounded */
 size_t pull_count(const struct pull *pull);
 
 /** pull_add_unlisted() - Files beyond those that the guest lists */
 void pull_add_unlisted(struct pull *pull, uint64_t count);
+
+/** pull_check_count() - ERR_GUEST unless @told is how many were added */
+int pull_check_count(const struct pull *pull, uint32_t told,
+		     struct error *err);
 
 /** pull_restart() - Forget the entries: the guest tells them all again */
 void pull_restart(struct pull *pull);

@@ -47,6 +47,7 @@ struct pull {
 	uint64_t room_bytes; /* left of the tenant's quota */
 	struct guest_xfer *xfer;
 	struct timer *retry;
+	struct timer *deadline; /* of all of it */
 	unsigned retries;
 	struct store_batch *batch;
 };

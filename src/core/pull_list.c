@@ -17,9 +17,13 @@ static void entry_done(struct pull_entry *entry)
 	data_path_done(&entry->file.path);
 }
 
-size_t pull_told(const struct pull *p)
+int pull_check_count(const struct pull *p, uint32_t told, struct error *err)
 {
-	return p->told;
+	if (p->told == told)
+		return 0;
+	return error_set(err, ERR_GUEST,
+			 "the guest listed %zu files and says that they are %u",
+			 p->told, told);
 }
 
 size_t pull_count(const struct pull *p)
@@ -71,8 +75,6 @@ static int pull_add_entry(struct pull *p,
 	void *grown;
 	int r;
 
-	if (p->told >= WIRE_CHANGED_MAX)
-		return -E2BIG;
 	p->told++;
 	if (told->skip == WIRE_SKIP_TOO_MANY) {
 		pull_add_unlisted(p, told->size);
@@ -100,11 +102,16 @@ static int pull_add_entry(struct pull *p,
 	return 0;
 }
 
-int pull_add(struct pull *p, struct message_changed *changed)
+int pull_add(struct pull *p, struct message_changed *changed,
+	     struct error *err)
 {
 	struct message_changed_entry entry;
 	int r;
 
+	if (changed->count > WIRE_CHANGED_MAX - p->told)
+		return error_set(err, ERR_GUEST,
+				 "the guest listed more files "
+				 "than one execution may make");
 	while (message_changed_next(changed, &entry) > 0) {
 		r = pull_add_entry(p, &entry);
 		if (r < 0)

@@ -89,7 +89,8 @@ uint64_t get_int(struct get *g, unsigned width)
 
 	while (at && width > 0)
 		n = n << 8 | at[--width];
-	return n;
+	get_require(g, n <= WIRE_NUMBER_MAX);
+	return g->bad ? 0 : n;
 }
 
 void get_raw(struct get *g, void *ret, size_t size)

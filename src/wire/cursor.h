@@ -58,6 +58,7 @@ struct get {
 };
 
 struct get get_begin(const struct frame *f);
+/* At most WIRE_NUMBER_MAX. */
 uint64_t get_int(struct get *g, unsigned width);
 void get_raw(struct get *g, void *ret, size_t size);
 struct bytes get_bytes(struct get *g, size_t max, unsigned width);

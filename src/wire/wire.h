@@ -54,6 +54,12 @@
 /* Bytes of user data in one OUTPUT, INPUT or DATA frame. */
 #define WIRE_CHUNK_MAX		(128u * 1024)
 
+/*
+ * Of any number: the sum of two of them still fits the signed 64 bits that a
+ * data base, a file and JSON have for it.
+ */
+#define WIRE_NUMBER_MAX		((1ull << 62) - 1)
+
 /* Ceilings of what frames carry. */
 #define WIRE_EXEC_ID_MAX	64u
 #define WIRE_SOURCE_MAX		(512u * 1024)

@@ -16,8 +16,10 @@ unit_tests += \
 	%reldir%/test_core_files \
 	%reldir%/test_core_handle \
 	%reldir%/test_core_hostile \
+	%reldir%/test_core_hostile_files \
 	%reldir%/test_core_input_type \
 	%reldir%/test_core_lifecycle \
+	%reldir%/test_core_patience \
 	%reldir%/test_core_restart \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states \
@@ -38,8 +40,16 @@ tests_unit_test_core_files_LDADD = $(core_test_libs)
 tests_unit_test_core_handle_SOURCES = %reldir%/test_core_handle.c $(core_fixture)
 tests_unit_test_core_handle_LDADD = $(core_test_libs)
 
-tests_unit_test_core_hostile_SOURCES = %reldir%/test_core_hostile.c $(core_fixture)
+hostile = %reldir%/hostile.c %reldir%/hostile.h $(core_fixture)
+
+tests_unit_test_core_hostile_SOURCES = %reldir%/test_core_hostile.c $(hostile)
 tests_unit_test_core_hostile_LDADD = $(core_test_libs)
+
+tests_unit_test_core_hostile_files_SOURCES = %reldir%/test_core_hostile_files.c $(hostile)
+tests_unit_test_core_hostile_files_LDADD = $(core_test_libs)
+
+tests_unit_test_core_patience_SOURCES = %reldir%/test_core_patience.c $(hostile)
+tests_unit_test_core_patience_LDADD = $(core_test_libs)
 
 tests_unit_test_core_input_type_SOURCES = %reldir%/test_core_input_type.c \
 	$(core_fixture)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -76,34 +77,6 @@ static void line_say(struct guest_line *l, const void *data, size_t size)
 
 /* ------------------------------------------------------------------ files */
 
-const struct guest_file *guest_file(struct scripted_guest *g, const char *path)
-{
-	size_t i;
-
-	for (i = 0; i < g->file_count; i++)
-		if (strcmp(g->files[i].path, path) == 0)
-			return &g->files[i];
-	return NULL;
-}
-
-void guest_write(struct scripted_guest *g, const char *path, const void *data,
-		 size_t size)
-{
-	struct guest_file *f = (struct guest_file *)guest_file(g, path);
-
-	if (!f) {
-		assert_true(g->file_count < GUEST_FILES_MAX);
-		f = &g->files[g->file_count++];
-		assert_true(strlen(path) < sizeof(f->path));
-		strcpy(f->path, path);
-	}
-	free(f->data);
-	f->data = malloc(size + 1);
-	assert_non_null(f->data);
-	memcpy(f->data, data, size);
-	f->size = size;
-}
-
 static void say_end(struct guest_line *l, enum wire_file_status status,
 		    const void *data, size_t size)
 {
@@ -127,6 +100,10 @@ static void got_get(struct guest_line *l, const struct frame *f)
 	assert_int_equal(message_decode_path(f, &m), 0);
 	memcpy(path, m.path.data, m.path.size);
 	l->guest->gets++;
+	if (l->guest->bulk) {
+		line_say(l, l->guest->bulk->data, l->guest->bulk->length);
+		return;
+	}
 	file = guest_file(l->guest, path);
 	if (!file) {
 		answer.status = WIRE_FILE_NOT_FOUND;
@@ -178,7 +155,10 @@ static void got_put(struct guest_line *l, const struct frame *f)
 	assert_int_equal(message_decode_put(f, &l->put), 0);
 	memcpy(l->path, l->put.path.data, l->put.path.size);
 	l->receiving = true;
-	put_check(l);
+	if (l->guest->bulk)
+		line_say(l, l->guest->bulk->data, l->guest->bulk->length);
+	else
+		put_check(l);
 }
 
 static void got_data(struct guest_line *l, const struct frame *f)
@@ -382,6 +362,13 @@ static void line_prove(struct guest_line *l)
 			 0);
 	if (g->wrong_proof)
 		proof[0] ^= 1;
+	if (!g->has_proved) {
+		g->has_proved = true;
+		memcpy(g->first_challenge, l->challenge, sizeof(l->challenge));
+		memcpy(g->first_proof, proof, sizeof(proof));
+	} else if (g->replays_proof) {
+		memcpy(proof, g->first_proof, sizeof(proof));
+	}
 	buf_consume(&l->in, PROOF_HOST_SIZE);
 	l->step = LINE_PROVEN;
 	line_say(l, proof, sizeof(proof));
@@ -395,9 +382,12 @@ static int on_line(sd_event_source *source, int fd, uint32_t revents,
 	size_t used;
 	ssize_t n;
 
-	(void)source;
 	if (revents & EPOLLOUT)
 		line_flush(l);
+	if (l->guest->deaf) {
+		(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
+		return 0;
+	}
 	n = buf_read(&l->in, fd, 65536);
 	if (n == -EAGAIN)
 		return 0;
@@ -409,6 +399,10 @@ static int on_line(sd_event_source *source, int fd, uint32_t revents,
 		line_prove(l);
 	while (l->step == LINE_PROVEN &&
 	       frame_next(l->in.data, l->in.length, &f, &used) > 0) {
+		if (l->guest->hangs_up) {
+			line_free(l);
+			return 0;
+		}
 		line_got(l, &f);
 		buf_consume(&l->in, used);
 	}
@@ -429,8 +423,16 @@ void guest_connect(struct scripted_guest *g, int fd)
 	assert_true(sd_event_add_io(g->event, &l->io, fd, EPOLLIN, on_line,
 				    l) >= 0);
 	assert_int_equal(random_bytes(l->challenge, sizeof(l->challenge)), 0);
+	if (g->replays_proof)
+		memcpy(l->challenge, g->first_challenge, sizeof(l->challenge));
 	if (!g->mute)
 		line_say(l, l->challenge, sizeof(l->challenge));
+}
+
+void guest_shutdown(struct scripted_guest *g, int how)
+{
+	assert_non_null(g->control);
+	assert_int_equal(shutdown(g->control->fd, how), 0);
 }
 
 void guest_hang_up(struct scripted_guest *g)
@@ -465,26 +467,14 @@ void guest_free(struct scripted_guest *g)
 	free(g);
 }
 
-void guest_keep(struct scripted_guest *g, uint32_t call, const char *id,
-		bool finished)
-{
-	size_t i;
-
-	for (i = 0; i < g->kept_count && g->kept[i].call != call; i++)
-		;
-	assert_true(i < WIRE_RETAINED_MAX);
-	strcpy(g->kept_id[i], id);
-	g->kept[i] = (struct message_hello_exec){
-		.call = call,
-		.finished = finished,
-		.id = { (const uint8_t *)g->kept_id[i], strlen(id) },
-	};
-	if (i == g->kept_count)
-		g->kept_count++;
-}
-
 void guest_say_raw(struct scripted_guest *g, const void *data, size_t size)
 {
 	assert_non_null(g->control);
 	line_say(g->control, data, size);
+}
+
+void guest_say_bulk(struct scripted_guest *g, const void *data, size_t size)
+{
+	assert_ptr_not_equal(LIST_FIRST(&g->lines), g->control);
+	line_say(LIST_FIRST(&g->lines), data, size);
 }

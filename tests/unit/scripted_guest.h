@@ -58,6 +58,10 @@ struct scripted_guest {
 	bool growing;      /* and what else it gives grows */
 	bool no_space;     /* for files it is given */
 	bool no_pong;
+	bool deaf;               /* reads nothing any more */
+	bool hangs_up;           /* once it was told what a line is for */
+	bool replays_proof;      /* says again what it said on its first line */
+	const struct buf *bulk;  /* says this where it is asked for a file */
 
 	/* What it was told last, and how often */
 	uint32_t call;
@@ -69,6 +73,11 @@ struct scripted_guest {
 	uint32_t quiesce_call, released;
 	uint64_t position[WIRE_STREAM_COUNT];
 	char deleted[WIRE_PATH_MAX + 1];
+
+	/* What it said first, to be replayed */
+	bool has_proved;
+	uint8_t first_challenge[WIRE_CHALLENGE_SIZE];
+	uint8_t first_proof[WIRE_PROOF_SIZE];
 };
 
 struct scripted_guest *guest_new(sd_event *event, const char *vm_id,
@@ -81,6 +90,9 @@ void guest_connect(struct scripted_guest *g, int fd);
 /** guest_hang_up() - Drop every connection */
 void guest_hang_up(struct scripted_guest *g);
 
+/** guest_shutdown() - Half of the control connection, as shutdown(2) */
+void guest_shutdown(struct scripted_guest *g, int how);
+
 /** guest_keep() - Be running, or keep, an execution that HELLO tells of */
 void guest_keep(struct scripted_guest *g, uint32_t call, const char *id,
 		bool finished);
@@ -92,6 +104,8 @@ const struct guest_file *guest_file(struct scripted_guest *g, const char *path);
 
 /* What it says on the control connection. */
 void guest_say_raw(struct scripted_guest *g, const void *data, size_t size);
+/** guest_say_bulk() - On the connection that was made last, a file's */
+void guest_say_bulk(struct scripted_guest *g, const void *data, size_t size);
 void guest_say_output(struct scripted_guest *g, uint32_t call,
 		      enum wire_stream stream, uint64_t offset,
 		      const char *text);

@@ -104,3 +104,51 @@ void guest_finish(struct scripted_guest *g, enum wire_status status,
 
 	guest_say_done(g, g->call, &done);
 }
+
+/* -------------------------------------------------------- what it has */
+
+const struct guest_file *guest_file(struct scripted_guest *g, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < g->file_count; i++)
+		if (strcmp(g->files[i].path, path) == 0)
+			return &g->files[i];
+	return NULL;
+}
+
+void guest_write(struct scripted_guest *g, const char *path, const void *data,
+		 size_t size)
+{
+	struct guest_file *f = (struct guest_file *)guest_file(g, path);
+
+	if (!f) {
+		assert_true(g->file_count < GUEST_FILES_MAX);
+		f = &g->files[g->file_count++];
+		assert_true(strlen(path) < sizeof(f->path));
+		strcpy(f->path, path);
+	}
+	free(f->data);
+	f->data = malloc(size + 1);
+	assert_non_null(f->data);
+	memcpy(f->data, data, size);
+	f->size = size;
+}
+
+void guest_keep(struct scripted_guest *g, uint32_t call, const char *id,
+		bool finished)
+{
+	size_t i;
+
+	for (i = 0; i < g->kept_count && g->kept[i].call != call; i++)
+		;
+	assert_true(i < WIRE_RETAINED_MAX);
+	strcpy(g->kept_id[i], id);
+	g->kept[i] = (struct message_hello_exec){
+		.call = call,
+		.finished = finished,
+		.id = { (const uint8_t *)g->kept_id[i], strlen(id) },
+	};
+	if (i == g->kept_count)
+		g->kept_count++;
+}

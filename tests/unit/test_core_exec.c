@@ -25,6 +25,7 @@ static void an_execution_goes_to_the_guest_and_comes_back(void **state)
 	guest_say_output(g, g->call, WIRE_STDOUT, 0, "42\n");
 	guest_say_display(g, g->call, 0, 0, "text/plain", "42", false);
 	guest_say_display(g, g->call, 1, 0, "text/html", "<b>42</b>", false);
+	clock_advance(fx->clock, 20 * USEC_PER_MSEC);
 	guest_finish(g, WIRE_STATUS_OK, 0);
 	fixture_wait_exec(fx, c, e, EXEC_OK);
 	v = fixture_exec_view(fx, c, e);

@@ -132,6 +132,48 @@ static void what_was_finished_meanwhile_is_told(void **state)
 	RUN_UNTIL(fx, g->releases == 1);
 }
 
+/* kill -9 after three were sent and before any commit about them. */
+static void what_was_sent_and_not_noted_comes_one_after_the_other(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE], e[3][ID_SIZE];
+	struct scripted_guest *g;
+	unsigned i;
+
+	g = fixture_running(fx, "x", c, e[0]);
+	fixture_exec(fx, c, "y", e[1]);
+	fixture_exec(fx, c, "z", e[2]);
+	fixture_settle(fx);
+	fixture_kill(fx);
+	guest_keep(g, 1, e[0], true);
+	guest_keep(g, 2, e[1], true);
+	guest_keep(g, 3, e[2], false);
+	fixture_start(fx);
+	for (i = 0; i < 3; i++) {
+		RUN_UNTIL(fx, g->attaches == i + 1 && g->call == i + 1);
+		guest_finish(g, WIRE_STATUS_OK, 0);
+		fixture_wait_exec(fx, c, e[i], EXEC_OK);
+	}
+	assert_int_equal(g->execs, 1);
+	RUN_UNTIL(fx, g->releases == 3);
+}
+
+static void a_guest_cannot_keep_what_nobody_gave_it(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE], e[ID_SIZE];
+	struct scripted_guest *g;
+
+	g = fixture_running(fx, "x", c, e);
+	guest_keep(g, 0xffffffffu, "exec_x", true);
+	guest_hang_up(g);
+	fixture_settle(fx);
+	clock_advance(fx->clock, 200 * USEC_PER_MSEC);
+	fixture_wait_state(fx, c, SESSION_VIEW_ENDED);
+	assert_string_equal(fixture_container(fx, c).ended_reason,
+			    "guest_protocol_error");
+}
+
 static void a_finished_record_is_not_run_again(void **state)
 {
 	struct fixture *fx = *state;
@@ -343,6 +385,8 @@ int main(void)
 		TEST(an_execution_whose_row_was_lost_is_taken_up),
 		TEST(what_waited_is_run),
 		TEST(what_was_finished_meanwhile_is_told),
+		TEST(what_was_sent_and_not_noted_comes_one_after_the_other),
+		TEST(a_guest_cannot_keep_what_nobody_gave_it),
 		TEST(a_finished_record_is_not_run_again),
 		TEST(a_vm_that_is_gone_has_ended_its_session),
 		TEST(a_create_cut_short_is_boot_failed),
