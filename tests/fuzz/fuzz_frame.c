@@ -144,10 +144,30 @@ static const struct {
 	{ WIRE_DATA, try_data },	 { WIRE_END, try_end },
 };
 
+/* Each frame is one side's to say, and none may be said after the end. */
+static void try_phases(const struct frame *f)
+{
+	unsigned phase, host = 0, guest = 0;
+
+	for (phase = 0; phase < WIRE_PHASE_COUNT; phase++) {
+		host += frame_may_say(WIRE_HOST, (enum wire_phase)phase,
+				      f->type);
+		guest += frame_may_say(WIRE_GUEST, (enum wire_phase)phase,
+				       f->type);
+	}
+	/* But DATA goes where the file goes. */
+	if (f->type != WIRE_DATA && (host > 0) == (guest > 0))
+		abort();
+	if (frame_may_say(WIRE_HOST, WIRE_PHASE_CLOSED, f->type) ||
+	    frame_may_say(WIRE_GUEST, WIRE_PHASE_CLOSED, f->type))
+		abort();
+}
+
 static void try_message(const struct frame *f)
 {
 	size_t i;
 
+	try_phases(f);
 	for (i = 0; i < sizeof(messages) / sizeof(messages[0]); i++)
 		if (messages[i].type == f->type)
 			messages[i].try(f);

@@ -22,6 +22,9 @@ endif
 
 include $(top_srcdir)/tests/fuzz/base.mk
 include $(top_srcdir)/tests/fuzz/wire.mk
+include $(top_srcdir)/tests/fuzz/core.mk
+include $(top_srcdir)/tests/fuzz/vmd.mk
+include $(top_srcdir)/tests/fuzz/guest.mk
 include $(top_srcdir)/tests/fuzz/api.mk
 include $(top_srcdir)/tests/fuzz/cli.mk
 

@@ -16,6 +16,11 @@
 
 #include "fuzz.h"
 
+/* A target that takes milliseconds is played every so manieth beginning. */
+#ifndef REPLAY_STEP
+#define REPLAY_STEP 1
+#endif
+
 enum {
 	INPUT_MAX = 1 << 20,
 	PREFIXES_MAX = 4096,
@@ -35,7 +40,8 @@ static void play(const char *path)
 	}
 	size = fread(data, 1, sizeof(data), f);
 	(void)fclose(f);
-	for (length = 0; length < size && length < PREFIXES_MAX; length++)
+	for (length = 0; length < size && length < PREFIXES_MAX;
+	     length += REPLAY_STEP)
 		(void)LLVMFuzzerTestOneInput(data, length);
 	(void)LLVMFuzzerTestOneInput(data, size);
 	printf("ok %u - %s\n", ++tests,
