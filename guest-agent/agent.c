@@ -25,9 +25,21 @@ static void on_child(struct source *s, uint32_t events);
 
 static struct source children = { .fd = -1, .ready = on_child };
 
+/* Return: a child that is dead and still has its number, or 0 */
+static pid_t dead_child(void)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+		return 0;
+	return info.si_pid;
+}
+
 /*
- * Reaps everything. Most are orphans of user code, which nobody knows. While
- * we are not done with one its number is not given to another.
+ * Reaps everything. Most are orphans of user code, which nobody knows. Until
+ * one is reaped its number is not given to another: that is why signals sent
+ * by number, to the kernel and the zygote, reach nobody else. Both numbers are
+ * forgotten in the same step that reaps their process.
  */
 static void on_child(struct source *s, uint32_t events)
 {
@@ -38,9 +50,12 @@ static void on_child(struct source *s, uint32_t events)
 	(void)events;
 	while (read(s->fd, &info, sizeof(info)) == sizeof(info))
 		;
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		if (!kernel_reaped(pid, status) && !bulk_reaped(pid))
+	while ((pid = dead_child()) > 0) {
+		kernel_before_reaping();
+		if (waitpid(pid, &status, 0) == pid &&
+		    !kernel_reaped(pid, status) && !bulk_reaped(pid))
 			(void)zygote_reaped(pid);
+	}
 }
 
 static int watch_children(void)

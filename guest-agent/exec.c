@@ -181,6 +181,8 @@ static void start_current(void)
 		timer_set(&timer, clock_boot() + WAIT_FOR_KERNEL);
 		return;
 	}
+	/* What was written while nothing ran is nobody's. */
+	kernel_drain();
 	begin_measures();
 	e->done.execution_count = ++count;
 	exec_enter(e, EXEC_RUNNING);
@@ -268,6 +270,9 @@ static void finish(enum wire_status status)
 	struct execution *e = current;
 
 	e->done.status = status;
+	/* The runner may say both, but only one can be so. */
+	if (status == WIRE_STATUS_OK)
+		e->failure.is_set = false;
 	fill_done(e);
 	changed_scan(&e->changed);
 	e->done.changed = e->changed.count;

@@ -283,6 +283,9 @@ static bool receive_one(void)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
+	/* An empty message has a sender, the end has none. */
+	if (n == 0 && sender_of(&m) > 0)
+		return true;
 	if (n <= 0) {
 		/* User code closed it, or is dead, which will be seen. */
 		source_close(&control);
@@ -459,6 +462,12 @@ void kernel_kill(void)
 	cgroup_kill(kernel_pid);
 	if (state == KERNEL_ALIVE)
 		kernel_enter(KERNEL_DYING);
+}
+
+void kernel_before_reaping(void)
+{
+	while (state == KERNEL_FORKING && receive_one())
+		;
 }
 
 bool kernel_reaped(pid_t pid, int status)

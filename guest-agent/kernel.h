@@ -97,6 +97,13 @@ void kernel_kill(void);
 /* Tell what is in its output pipes now; what comes meanwhile may wait. */
 void kernel_drain(void);
 
+/*
+ * A child is dead, and not yet reaped: if it was the new kernel, whose number is
+ * only known from its hello, that is taken now. Afterwards the number may be
+ * another's, and nothing would tell of this death.
+ */
+void kernel_before_reaping(void);
+
 /* A child was reaped. Return: whether it was the kernel */
 bool kernel_reaped(pid_t pid, int status);
 

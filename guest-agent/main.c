@@ -10,6 +10,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,21 @@
 
 /* The agent's part of the CPU, whatever user code does with the rest. */
 #define NICE -10
+
+/*
+ * Linux spares PID 1 anyhow; this is for the zygote and those who serve files,
+ * when memory is short outside of the kernel's group.
+ */
+static void spare_from_oom(void)
+{
+	static const char score[] = "-900";
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, score, sizeof(score) - 1) < 0)
+		report_error(-errno, "cannot set the OOM score");
+	if (fd >= 0)
+		(void)close(fd);
+}
 
 static int listen_vsock(void)
 {
@@ -69,6 +85,7 @@ int main(void)
 	stage_reached(WIRE_STAGE_AGENT);
 	boot_or_die(&boot);
 	(void)setpriority(PRIO_PROCESS, 0, NICE);
+	spare_from_oom();
 	r = cgroup_init(boot.cgroup);
 	if (r < 0)
 		die(r, "make the control group");
