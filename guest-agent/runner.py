@@ -7,8 +7,9 @@ takes executions over a socket of its own. guest-agent/runner.h has the messages
 
 A kernel is user code's own process. Nothing here defends anything against it:
 what the agent must know it learns from Linux. What is done for user code's sake
-is that it cannot easily break its own tools, so private references to them are
-taken before it runs.
+is that it cannot easily break its own tools: private references to them are
+taken before it runs, and before each execution class Ground puts back what the
+one before took away.
 
 An execution does what IPython's run_cell() does, without what nobody sees here:
 history, events without listeners, the token pass over source that is plain
@@ -20,17 +21,23 @@ import builtins
 # Functions below find their built-ins here, not where user code may patch them.
 __builtins__ = dict(vars(builtins))
 
+import _locale
+import _signal
 import ast
+import binascii
 import ctypes
 import fcntl
 import gc
 import importlib.util
+import json
 import linecache
 import os
+import resource
 import signal
 import socket
 import struct
 import sys
+import threading
 import traceback
 import types
 
@@ -125,7 +132,14 @@ SOURCES_MAX = 4 * 1024 * 1024
 # A result that is kept as a file is cut here.
 RESULT_FILE_MAX = 64 * 1024 * 1024
 
-IMAGES = {"image/png": "png", "image/jpeg": "jpg"}
+# What is no text, and so always a file; how its base64 begins.
+BINARIES = {
+    "image/png": ("png", b"iVBO"),
+    "image/jpeg": ("jpg", b"/9j/"),
+    "image/gif": ("gif", b"R0lG"),
+    "image/webp": ("webp", b"UklG"),
+    "application/pdf": ("pdf", b"JVBE"),
+}
 SUFFIXES = {
     "text/plain": "txt",
     "text/html": "html",
@@ -134,14 +148,39 @@ SUFFIXES = {
     "image/svg+xml": "svg",
     "application/json": "json",
     "application/javascript": "js",
-    "application/pdf": "pdf",
+}
+# pandas takes us for a terminal and would show as much as fits in one. These are
+# a notebook's numbers: a table of any size becomes some ten kilobytes.
+TABLE_OPTIONS = {
+    "display.max_rows": 60,
+    "display.min_rows": 10,
+    "display.max_columns": 20,
+    "display.max_colwidth": 50,
+    "display.width": 80,
+    "display.show_dimensions": "truncate",
 }
 # Their repr() is what IPython's pretty printer would say.
 PLAIN_TYPES = (int, str, bool, bytes, complex)
 
+NO_DESCRIPTOR = "[Errno 24] No descriptor was left for stdin"
 NO_NETWORK = (
     "There is no network here, so packages cannot be installed. "
     "Use what is there: help('modules') lists it."
+)
+
+
+
+def private(module):
+    """The same functions where user code, which may patch modules, does not
+    look for them."""
+    twin = types.ModuleType(module.__name__)
+    vars(twin).update(vars(module))
+    return twin
+
+
+fcntl, gc, os, resource, signal = map(private, (fcntl, gc, os, resource, signal))
+json, linecache, socket, struct, traceback = map(
+    private, (json, linecache, socket, struct, traceback)
 )
 
 
@@ -162,6 +201,176 @@ def encode(text, size):
     return data
 
 
+class Ground:
+    """What every execution may count on, whatever the one before it did.
+
+    It is surveyed when the kernel has become the user's, and restored before
+    each execution. What user code added, in a namespace or on a path, is its
+    state and stays; what it took away or replaced comes back. Some things Linux
+    lets nobody take back: a hard limit that was lowered, a niceness. They stay
+    until the kernel is replaced.
+    """
+
+    STREAMS = ("stdin", "stdout", "stderr")
+    HOOKS = (
+        "displayhook",
+        "excepthook",
+        "unraisablehook",
+        "breakpointhook",
+        "path_importer_cache",
+    )
+    LISTS = ("path", "meta_path", "path_hooks")
+    SHELL = (
+        "builtin_trap",
+        "display_formatter",
+        "display_pub",
+        "displayhook",
+        "events",
+        "input_transformer_manager",
+    )
+    TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+    LIMITS = [
+        value for name, value in vars(resource).items() if name[:7] == "RLIMIT_"
+    ]
+
+    def __init__(self, data_dir):
+        self.data_dir = data_dir
+        self.builtins = dict(vars(builtins))
+        self.modules = sys.modules
+        self.loaded = dict(sys.modules)
+        self.hooks = {name: getattr(sys, name) for name in self.HOOKS}
+        self.lists = {name: getattr(sys, name) for name in self.LISTS}
+        self.entries = {name: list(kept) for name, kept in self.lists.items()}
+        self.thread_hook = threading.excepthook
+        self.depth = sys.getrecursionlimit()
+        self.switch_interval = sys.getswitchinterval()
+        self.gc_threshold = gc.get_threshold()
+        self.locale = _locale.setlocale(_locale.LC_ALL, None)
+        self.limits = {kind: resource.getrlimit(kind) for kind in self.LIMITS}
+        self.cpus = os.sched_getaffinity(0)
+        self.handlers = {
+            number: _signal.getsignal(number)
+            for number in _signal.valid_signals()
+            # SIGINT is the kernel's; None are the C library's own.
+            if number != signal.SIGINT and _signal.getsignal(number) is not None
+        }
+        self.shell = {name: getattr(shell, name) for name in self.SHELL}
+        self.steps = (
+            self.restore_builtins,
+            self.restore_modules,
+            self.restore_signals,
+            self.restore_interpreter,
+            self.restore_hooks,
+            self.restore_lists,
+            self.restore_shell,
+            self.restore_limits,
+            self.restore_locale,
+            self.restore_directory,
+            self.restore_loop,
+            self.forget_figures,
+        )
+
+    def restore(self):
+        for step in self.steps:
+            try:
+                step()
+            except Exception:
+                # What cannot be had back hurts user code only, which put it
+                # out of reach; the rest can be.
+                pass
+
+    def restore_builtins(self):
+        vars(builtins).update(self.builtins)
+
+    def restore_modules(self):
+        sys.modules = self.modules
+        self.modules.update(self.loaded)
+
+    def restore_signals(self):
+        """Neither a handler nor a signal on its way outlives its execution."""
+        for timer in self.TIMERS:
+            signal.setitimer(timer, 0)
+        for number in _signal.sigpending():
+            if number != signal.SIGINT:
+                _signal.signal(number, _signal.SIG_IGN)
+        for number, handler in self.handlers.items():
+            if _signal.getsignal(number) is not handler:
+                _signal.signal(number, handler)
+        _signal.set_wakeup_fd(-1)
+        _signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+    def restore_interpreter(self):
+        sys.settrace(None)
+        sys.setprofile(None)
+        # A deeper stack is wanted; one too shallow is good for nothing.
+        if sys.getrecursionlimit() < self.depth:
+            sys.setrecursionlimit(self.depth)
+        sys.setswitchinterval(self.switch_interval)
+        gc.set_threshold(*self.gc_threshold)
+        gc.set_debug(0)
+        gc.enable()
+
+    def restore_hooks(self):
+        for name, hook in self.hooks.items():
+            setattr(sys, name, hook)
+        threading.excepthook = self.thread_hook
+
+    def restore_lists(self):
+        for name, kept in self.lists.items():
+            current = getattr(sys, name, None)
+            if type(current) is not list:
+                setattr(sys, name, kept)
+                current = kept
+            for entry in self.entries[name]:
+                if entry not in current:
+                    current.append(entry)
+
+    def restore_shell(self):
+        for name, value in self.shell.items():
+            if getattr(shell, name, None) is not value:
+                setattr(shell, name, value)
+        shell.user_global_ns["__builtins__"] = builtins
+
+    def restore_limits(self):
+        for kind, (soft, _) in self.limits.items():
+            now, hard = resource.getrlimit(kind)
+            if now == soft:
+                continue
+            if hard != resource.RLIM_INFINITY:
+                soft = hard if soft == resource.RLIM_INFINITY else min(soft, hard)
+            resource.setrlimit(kind, (soft, hard))
+        if os.sched_getaffinity(0) != self.cpus:
+            os.sched_setaffinity(0, self.cpus)
+
+    def restore_locale(self):
+        if _locale.setlocale(_locale.LC_ALL, None) != self.locale:
+            _locale.setlocale(_locale.LC_ALL, self.locale)
+
+    def restore_directory(self):
+        os.umask(0o022)
+        mode = os.stat(self.data_dir).st_mode
+        if mode & 0o700 != 0o700:
+            os.chmod(self.data_dir, mode & 0o777 | 0o700)
+        try:
+            os.getcwd()
+        except OSError:
+            os.chdir(self.data_dir)
+
+
+    def restore_loop(self):
+        """IPython makes another asyncio loop for one that was closed, but not
+        for one that was told to stop."""
+        loop = self.modules["IPython.core.async_helpers"]._asyncio_event_loop
+        if loop is not None:
+            loop._stopping = False
+
+    def forget_figures(self):
+        """An interrupt kept them from being shown, or a thread drew them."""
+        pylab = self.modules.get("matplotlib._pylab_helpers")
+        if pylab and pylab.Gcf.figs:
+            pylab.Gcf.destroy_all()
+
+
 class Kernel:
     """What user code's process does besides running user code."""
 
@@ -169,16 +378,17 @@ class Kernel:
         self.data_dir = data_dir
         self.send = self.recv = self.recvmsg = None
         self.pid = os.getpid()
-        self.running = False
         self.count = 0
         self.stopped_early = self.interrupted = False
+        self.ground = None
         self.exec_id = ""
         self.figures = self.files = 0
         self.flags = 0
         self.sources = {}
         self.sources_size = 0
-        self.stdin_used = False
         self.kept = {}
+        self.null = self.stdin = None
+        self.stdin_given = False
         self.fflush = ctypes.CDLL(None).fflush
         self.stdout, self.stderr = sys.stdout, sys.stderr
 
@@ -188,7 +398,12 @@ class Kernel:
         """Tell one result, in each of its representations."""
         new = DISPLAY_NEW
         for mime, value in bundle.items():
-            flags, data = self.represent(mime, value)
+            try:
+                flags, data = self.represent(mime, value)
+            except Exception as error:
+                # The other forms are worth having without it.
+                print(f"cannot show {mime}: {error}", file=sys.stderr)
+                continue
             if data is None:
                 continue
             name = mime.encode("ascii", "replace")[:127]
@@ -197,11 +412,9 @@ class Kernel:
 
     def represent(self, mime, value):
         """Flags and bytes of an item; no bytes if it cannot be told."""
-        if mime in IMAGES:
-            return self.keep_image(mime, value)
+        if mime in BINARIES:
+            return self.keep_binary(mime, value)
         if isinstance(value, (dict, list)):
-            import json
-
             value = json.dumps(value, default=str)
         if isinstance(value, str):
             value = value.encode("utf-8", "backslashreplace")
@@ -214,13 +427,18 @@ class Kernel:
         name = f"display-{self.exec_id}-{self.files}.{suffix}"
         return self.keep_file(name, value[:RESULT_FILE_MAX])
 
-    def keep_image(self, mime, value):
-        if isinstance(value, str) or value[:4] in (b"iVBO", b"/9j/"):
-            import binascii
-
+    def keep_binary(self, mime, value):
+        suffix, begin = BINARIES[mime]
+        if isinstance(value, str):
+            value = value.lstrip().encode("utf-8", "replace")
+            if value[:4] != begin:
+                raise ValueError("it is not base64 of that type")
+        if value[:4] == begin:
             value = binascii.a2b_base64(value)
+        if len(value) > RESULT_FILE_MAX:
+            raise ValueError(f"it has {len(value)} bytes")
         self.figures += 1
-        name = f"figure-{self.exec_id}-{self.figures}.{IMAGES[mime]}"
+        name = f"figure-{self.exec_id}-{self.figures}.{suffix}"
         return self.keep_file(name, value)
 
     def keep_file(self, name, data):
@@ -250,16 +468,24 @@ class Kernel:
         if pylab is None:
             return
         managers = pylab.Gcf.get_all_fig_managers()
-        for manager in managers:
-            shell.display_pub.publish(
-                shell.display_formatter.format(manager.canvas.figure)[0]
-            )
-        if managers:
+        if not managers:
+            return
+        try:
+            for manager in managers:
+                self.publish(
+                    shell.display_formatter.format(manager.canvas.figure)[0]
+                )
+        finally:
+            # One that cannot be drawn must not come back each time.
             pylab.Gcf.destroy_all()
 
     # Errors
 
     def tell_error(self, name, value, text):
+        if os.getpid() != self.pid:
+            # A fork that ran on: not its parent's failure.
+            print(text, file=sys.stderr)
+            return
         name = encode(name, NAME_MAX)
         value = encode(cut(value, VALUE_MAX), 2 * VALUE_MAX)
         text = encode(cut(text, TRACEBACK_MAX), 2 * TRACEBACK_MAX)
@@ -267,16 +493,28 @@ class Kernel:
         self.send(ERROR + head + name + value + text)
 
     def tell_exception(self, error):
+        name = type(error).__name__
+        value = f"<{name} that cannot be printed>"
+        text = f"{name}: {value}\n"
+        try:
+            value, text = self.describe(error)
+        except BaseException:
+            # Interrupted, or too broken to be described.
+            pass
+        self.tell_error(name, value, text)
+
+    def describe(self, error):
+        """Value and traceback. Both may call user code."""
         kind = type(error)
         try:
             value = str(error)
-        except BaseException:
+        except Exception:
             value = f"<{kind.__name__} that cannot be printed>"
         try:
             text = self.format_exception(kind, error)
-        except BaseException:
+        except Exception:
             text = f"{kind.__name__}: {value}\n"
-        self.tell_error(kind.__name__, value, text)
+        return value, text
 
     def format_exception(self, kind, error):
         """A plain traceback of user code's frames."""
@@ -362,15 +600,6 @@ class Kernel:
         if last:
             self.show(self.evaluate(self.compile(last, name, "eval")))
 
-    def trigger(self, event):
-        """Call user code's callbacks, of which IPython swallows interrupts."""
-        if not shell.events.callbacks[event]:
-            return
-        self.interrupted = False
-        shell.events.trigger(event)
-        if self.interrupted:
-            raise KeyboardInterrupt
-
     def run_cell(self, text, count):
         name = f"<cell {count}>"
         self.stop_if_told()
@@ -386,6 +615,22 @@ class Kernel:
         finally:
             self.trigger("post_execute")
             self.show_figures()
+            self.flush_replaced()
+
+    def trigger(self, event):
+        """Call user code's callbacks. They live on, so that a failure of theirs
+        must not become that of every execution to come; of interrupts, which
+        are none of theirs, IPython swallows some."""
+        if not shell.events.callbacks.get(event):
+            return
+        self.interrupted = False
+        try:
+            shell.events.trigger(event)
+        except BaseException:
+            if not self.interrupted:
+                traceback.print_exc()
+        if self.interrupted:
+            raise KeyboardInterrupt
 
     def run_guarded(self, text, count):
         """Return: whether it failed."""
@@ -402,21 +647,16 @@ class Kernel:
 
     # The process
 
-    def keep_output(self):
-        """Have what is behind 1 and 2 a second time, out of the way."""
-        self.kept = {}
-        for fd in (1, 2):
-            self.kept[fd] = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, FD_MAX - 16)
+    def keep_descriptors(self):
+        """Have what is behind 0 to 2 a second time, out of the way."""
+        copy, above = fcntl.F_DUPFD_CLOEXEC, FD_MAX - 16
+        self.null = fcntl.fcntl(0, copy, above)
+        self.kept = {fd: fcntl.fcntl(fd, copy, above) for fd in (1, 2)}
 
     def restore_descriptors(self):
         """Put back what user code closed, or pointed elsewhere."""
         for fd, kept in self.kept.items():
             os.dup2(kept, fd)
-        try:
-            os.fstat(0)
-        except OSError:
-            self.stdin_used = True
-            self.open_stdin(None)
 
     def open_output(self):
         options = {"encoding": "utf-8", "errors": "backslashreplace"}
@@ -426,39 +666,51 @@ class Kernel:
     def open_stdin(self, fd):
         """What input() reads: the caller's bytes, then end of file."""
         given = fd is not None
-        if not given and self.stdin_used:
-            fd = os.open("/dev/null", os.O_RDONLY)
+        if not given:
+            os.dup2(self.null, 0)
         # It is 0 already if user code closed that.
-        if fd:
+        elif fd:
             os.dup2(fd, 0)
             os.close(fd)
-        self.stdin_used = given
-        self.stdin = open(0, closefd=False, encoding="utf-8", errors="replace")
+        # What is read from /dev/null leaves nothing behind.
+        if given or self.stdin_given or not self.stdin or self.stdin.closed:
+            options = {"encoding": "utf-8", "errors": "replace"}
+            self.stdin = open(0, closefd=False, **options)
+        self.stdin_given = given
 
-    def prepare(self):
+    def prepare(self, stdin):
         """Put back what the execution before may have taken away."""
         self.restore_descriptors()
-        sys.stdout, sys.stderr, sys.stdin = self.stdout, self.stderr, self.stdin
-        if signal.getsignal(signal.SIGINT) is not self.on_interrupt:
-            signal.signal(signal.SIGINT, self.on_interrupt)
-        try:
-            os.getcwd()
-        except OSError:
-            os.chdir(self.data_dir)
+        self.open_stdin(stdin)
+        for name in Ground.STREAMS:
+            stream = getattr(self, name)
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
+        # Whatever Python knows of it: a library may have set it on its own.
+        _signal.signal(signal.SIGINT, self.on_interrupt)
+        if self.ground:
+            self.ground.restore()
 
     def flush(self):
         try:
             self.stdout.flush()
             self.stderr.flush()
         except BaseException:
-            # Closed by user code.
+            # Closed by user code, the stream or what is below it.
+            self.restore_descriptors()
             self.open_output()
-        if sys.stdout is not self.stdout:
-            try:
-                sys.stdout.flush()
-            except BaseException:
-                pass
         self.fflush(None)
+
+    def flush_replaced(self):
+        """User code's own stream may hold back what was printed to it."""
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name, None)
+            if stream is None or stream is getattr(self, name):
+                continue
+            try:
+                stream.flush()
+            except Exception:
+                pass
 
     # Interrupts: the agent says first which execution is to stop, and then
     # sends the signal. One that comes too early is found by the execution when
@@ -480,7 +732,12 @@ class Kernel:
             raise KeyboardInterrupt
 
     def on_interrupt(self, signum, frame):
-        if not self.running:
+        """Interrupt what calls user code, and nothing else: an exception that is
+        raised while an execution is got ready, or told, would leave that half
+        done."""
+        while frame and frame.f_code not in INTERRUPTIBLE:
+            frame = frame.f_back
+        if not frame:
             return
         if os.getpid() == self.pid:
             told, early = self.is_told_to_stop(), self.stopped_early
@@ -490,26 +747,21 @@ class Kernel:
         self.interrupted = True
         raise KeyboardInterrupt
 
-    def execute(self, text, count):
+    def execute(self, text, count, stdin):
         """Return: whether it failed. Nothing gets out of here."""
         self.count = count
         try:
-            try:
-                self.running = True
-                self.prepare()
-                failed = self.run_guarded(text, count)
-            finally:
-                self.running = False
-                self.flush()
+            self.prepare(stdin)
+            return self.run_guarded(text, count)
         except BaseException as error:
-            # An interrupt that came while another was being told.
-            self.running = False
+            # Such as no memory to say what was wrong.
             self.tell_error(type(error).__name__, "", "")
-            failed = True
-        return failed
+            return True
+        finally:
+            self.flush()
 
     def receive(self):
-        """The next execution: its source and number."""
+        """The next execution: its source, number and stdin."""
         data, ancillary, _, _ = self.recvmsg(MESSAGE_MAX, socket.CMSG_SPACE(4))
         if not data:
             os._exit(0)
@@ -524,9 +776,12 @@ class Kernel:
         fd = None
         if flags & RUN_STDIN and ancillary:
             fd = struct.unpack("i", ancillary[0][2])[0]
-        if fd is not None or self.stdin_used:
-            self.open_stdin(fd)
-        return source.decode("utf-8", "replace"), count
+        elif flags & RUN_STDIN:
+            # Linux dropped it: user code has opened all it may.
+            self.tell_error("OSError", NO_DESCRIPTOR, f"OSError: {NO_DESCRIPTOR}\n")
+            self.send(FINISHED + struct.pack("<?I", True, count))
+            return None
+        return source.decode("utf-8", "replace"), count, fd
 
     def serve(self):
         while True:
@@ -540,6 +795,8 @@ class Kernel:
                 os._exit(0)
             self.send(FINISHED + struct.pack("<?I", failed, cell[1]))
 
+
+INTERRUPTIBLE = (Kernel.run_cell.__code__, Kernel.describe.__code__)
 
 FUTURE_FLAGS = 0
 for _name in __import__("__future__").all_feature_names:
@@ -607,6 +864,12 @@ def figure_png(figure):
     return print_figure(figure, fmt="png", bbox_inches="tight")
 
 
+def limit_tables():
+    pandas = sys.modules.get("pandas")
+    for name, value in TABLE_OPTIONS.items() if pandas else ():
+        pandas.set_option(name, value)
+
+
 def make_shell():
     config = Config()
     config.HistoryManager.enabled = False
@@ -639,18 +902,21 @@ def preimport():
 
 def warm_up():
     """Run what every execution runs, so that no kernel is the first to."""
+    streams = sys.stdin, sys.stdout, sys.stderr
     kernel.send = lambda data: len(data)
     kernel.recv = lambda size, flags: b""
-    kernel.stdin = sys.stdin
+    kernel.null = os.open(os.devnull, os.O_RDONLY)
+    kernel.stdout = open(os.devnull, "w")
     for count in range(8):
-        kernel.execute("import sys\nsys.maxsize", count)
-        kernel.execute("[1, 2.5, {'a': None}]", count)
+        kernel.execute("import sys\nsys.maxsize", count, None)
+        kernel.execute("[1, 2.5, {'a': None}]", count, None)
     for text in ("1/0", "%time 1", "(", "class A: pass\nA()"):
-        sys.stdout = kernel.stdout = open(os.devnull, "w")
-        kernel.execute(text, 0)
+        kernel.execute(text, 0, None)
     for name in ("A", "sys", "_", "__", "___"):
         shell.user_ns.pop(name, None)
-    sys.stdout = kernel.stdout = sys.__stdout__
+    os.close(kernel.null)
+    sys.stdin, sys.stdout, sys.stderr = streams
+    kernel.stdin, kernel.stdout = None, sys.stdout
     kernel.sources.clear()
     kernel.sources_size = 0
     linecache.clearcache()
@@ -697,9 +963,9 @@ def become_kernel(fds):
         os._exit(1)
     become_user()
     new_randomness()
-    kernel.keep_output()
+    kernel.keep_descriptors()
     kernel.open_output()
-    kernel.open_stdin(None)
+    kernel.ground = Ground(kernel.data_dir)
     kernel.send(READY)
     kernel.serve()
 
@@ -734,10 +1000,11 @@ def serve_zygote():
 runner = sys.modules["__main__"]
 kernel = Kernel(sys.argv[1])
 preimport()
+limit_tables()
 sys.argv = [""]
 shell = make_shell()
-signal.signal(signal.SIGINT, signal.SIG_IGN)
 warm_up()
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 os.close(RUNNER_FD)
 gc.collect()
 gc.freeze()

@@ -7,4 +7,9 @@ tests_guest_guest_host_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/guest-agent
 tests_guest_guest_host_LDADD = $(wire_libs) $(NETTLE_LIBS)
 
 TESTS += %reldir%/test_guest.py
-EXTRA_DIST += %reldir%/test_guest.py
+EXTRA_DIST += \
+	%reldir%/test_guest.py \
+	%reldir%/cases.py \
+	%reldir%/cases_files.py \
+	%reldir%/cases_ground.py \
+	%reldir%/cases_rich.py

@@ -21,21 +21,15 @@ import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "guest-agent"))
 
+import cases_files
+import cases_ground
+import cases_rich
+from cases import IN_VM, Skipped, needs_vm
 from guest_client import (Closed, Connection, CONTROL, Guest, Refused,
                           unix_dialler, vsock_dialler)
 
-IN_VM = "CUPOLA_GUEST_VSOCK" in os.environ
 KILL_SECONDS = 12 if IN_VM else 4
 LONG_SECONDS = 600 if IN_VM else 60     # emulation takes its time
-
-
-class Skipped(Exception):
-    """A test needs what is not here."""
-
-
-def needs_vm():
-    if not IN_VM:
-        raise Skipped("needs a VM")
 
 
 # State and results
@@ -581,104 +575,6 @@ def a_bad_path_is_answered_by_closing(g):
         raise AssertionError(path)
 
 
-def a_file_that_shrinks_while_it_is_sent_is_told(g):
-    g.run("open('big', 'wb').write(bytes(1 << 25))")
-    link = Connection(g.dial, g.nonce, 2)
-    link.say("GET", 0, b"big")
-    assert link.hear()[0] == "FILE"
-    g.run("import os; os.truncate('big', 10)")
-    while True:
-        name, _, payload = link.hear()
-        if name == "END":
-            break
-    assert payload[0] == 7
-    g.run("os.remove('big')")
-
-
-def a_file_that_grows_while_it_is_sent_is_its_beginning(g):
-    g.run("""
-import os, threading, time
-def grow():
-    with open('grows', 'ab', buffering=0) as f:
-        for i in range(4000):
-            if stop.is_set(): break
-            f.write(b'%07d\\n' % i * 512)
-            time.sleep(.0005)
-stop = threading.Event()
-writer = threading.Thread(target=grow)
-writer.start()
-while not os.path.exists('grows') or os.stat('grows').st_size < 1 << 20:
-    time.sleep(.01)
-""")
-    results = {g.get("grows")[0] for _ in range(3)}
-    status, data = g.get("grows")
-    g.run("stop.set(); writer.join()")
-    assert "grown" in results | {status}, results
-    whole = b"".join(b"%07d\n" % i * 512 for i in range(4000))
-    assert len(data) >= 1 << 20 and whole.startswith(data)
-    final = g.get("grows")
-    assert final[0] == "ok" and final[1].startswith(data)
-    g.run("os.remove('grows')")
-
-
-def no_file_is_a_mixture(g):
-    """The writer fills the file from its beginning, over and over: at each
-    moment that is so many new bytes, then old ones, and so must be what is
-    got."""
-    ways = {
-        "pwrite": "os.pwrite(f.fileno(), bytes([i % 256]) * size, 0)",
-        # Page by page: a long copy may take its pages in another order.
-        "mmap": "for j in range(0, size, 4096):"
-                " m[j:j + 4096] = bytes([i % 256]) * 4096",
-    }
-    for way, how in ways.items():
-        g.run(f"""
-import mmap, os, subprocess, sys
-size = 3 << 20
-writer = subprocess.Popen([sys.executable, '-c', '''
-import itertools, mmap, os
-size = {3 << 20}
-f = open('mix', 'wb+')
-f.truncate(size)
-m = mmap.mmap(f.fileno(), size)
-for i in itertools.count():
-    {how}
-    if i == 1: os.close(1)
-'''], stdout=subprocess.PIPE)
-writer.stdout.read()
-""")
-        seen = []
-        for _ in range(8):
-            status, data = g.get("mix")
-            seen.append(status)
-            if status == "changed":
-                continue
-            new = len(data) - len(data.lstrip(data[:1]))
-            old = data[new:]
-            assert not old.strip(old[:1]), (way, status)
-            assert not old or old[0] == (data[0] - 1) % 256, (way, status)
-        g.run("writer.kill(); writer.wait()")
-        assert set(seen) != {"ok"}, way
-        assert g.get("mix")[0] == "ok"
-    g.run("os.remove('mix')")
-
-
-def a_file_that_vanishes_while_it_is_sent_is_whole(g):
-    g.run("open('gone', 'wb').write(b'g' * (1 << 24))")
-    link = Connection(g.dial, g.nonce, 2)
-    link.say("GET", 0, b"gone")
-    assert link.hear()[0] == "FILE"
-    g.run("import os; os.remove('gone')")
-    size = 0
-    while True:
-        name, _, payload = link.hear()
-        if name == "END":
-            break
-        size += len(payload)
-    assert (payload[0], size) == (10, 1 << 24)
-    assert g.get("gone")[0] == "not_found"
-
-
 def own_modules_can_be_imported_and_hide_nothing(g):
     g.put("mymodule.py", b"value = 6")
     g.put("json.py", b"raise SystemExit('hidden')")
@@ -943,7 +839,9 @@ def the_configuration_is_applied(g):
     assert status["processes"] >= 1 and status["memory_used"] > 0
 
 
-TESTS = [value for name, value in list(globals().items())
+TESTS = [value for module in (sys.modules[__name__], cases_ground, cases_rich,
+                              cases_files)
+         for value in list(vars(module).values())
          if callable(value) and getattr(value, "__code__", None) and
          value.__code__.co_varnames[:1] == ("g",) and
          value.__code__.co_argcount == 1]
