@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -146,6 +147,17 @@ static void raise_descriptors(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Memory holds keys and nonces: nobody may read it, and no dump is made. */
+static void forbid_dumps(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	(void)setrlimit(RLIMIT_CORE, &none);
+#ifndef __SANITIZE_ADDRESS__ /* LeakSanitizer traces its own process */
+	(void)prctl(PR_SET_DUMPABLE, 0);
+#endif
+}
+
 int configure_user(struct daemon *d, struct error *err)
 {
 	int r = 0;
@@ -163,6 +175,7 @@ int configure_user(struct daemon *d, struct error *err)
 			      "cupolad does not run as root: use its unit, or "
 			      "--dev DIR");
 	}
+	forbid_dumps();
 	return r;
 }
 

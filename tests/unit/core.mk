@@ -20,6 +20,7 @@ unit_tests += \
 	%reldir%/test_core_input_type \
 	%reldir%/test_core_lifecycle \
 	%reldir%/test_core_patience \
+	%reldir%/test_core_keys \
 	%reldir%/test_core_restart \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states \
@@ -68,5 +69,10 @@ tests_unit_test_core_session_LDADD = $(core_test_libs)
 tests_unit_test_core_states_SOURCES = %reldir%/test_core_states.c %reldir%/test.h
 tests_unit_test_core_states_LDADD = $(core_test_libs)
 
-tests_unit_test_core_tenants_SOURCES = %reldir%/test_core_tenants.c $(core_fixture)
+tests_unit_test_core_tenants_SOURCES = %reldir%/test_core_tenants.c $(core_fixture) \
+	%reldir%/tenant_fixture.c %reldir%/tenant_fixture.h
 tests_unit_test_core_tenants_LDADD = $(core_test_libs)
+
+tests_unit_test_core_keys_SOURCES = %reldir%/test_core_keys.c $(core_fixture) \
+	%reldir%/tenant_fixture.c %reldir%/tenant_fixture.h
+tests_unit_test_core_keys_LDADD = $(core_test_libs)

@@ -15,7 +15,8 @@ unit_tests += \
 	%reldir%/test_store_memory \
 	%reldir%/test_store_schema \
 	%reldir%/test_store_speed \
-	%reldir%/test_store_sweep
+	%reldir%/test_store_sweep \
+	%reldir%/test_store_tenants
 
 tests_unit_test_blob_SOURCES = %reldir%/test_blob.c $(store_fixture)
 tests_unit_test_blob_CPPFLAGS = $(store_test_cppflags)
@@ -58,6 +59,10 @@ tests_unit_test_store_speed_LDADD = $(store_test_libs)
 tests_unit_test_store_sweep_SOURCES = %reldir%/test_store_sweep.c $(store_fixture)
 tests_unit_test_store_sweep_CPPFLAGS = $(store_test_cppflags)
 tests_unit_test_store_sweep_LDADD = $(store_test_libs)
+
+tests_unit_test_store_tenants_SOURCES = %reldir%/test_store_tenants.c $(store_fixture)
+tests_unit_test_store_tenants_CPPFLAGS = $(store_test_cppflags)
+tests_unit_test_store_tenants_LDADD = $(store_test_libs)
 
 tests_unit_test_media_type_SOURCES = %reldir%/test_media_type.c %reldir%/test.h
 tests_unit_test_media_type_LDADD = $(store_test_libs)

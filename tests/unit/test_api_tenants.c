@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "api/penalty.h"
 #include "base/cleanup.h"
@@ -251,6 +253,28 @@ static int ask_admin(struct fixture *fx, const char *request, char *body,
 	return a.status;
 }
 
+/* The kernel says who connects, and strangers may as well not be there. */
+static void strangers_on_the_unix_socket_need_a_key(void **state)
+{
+	struct fixture *fx = *state;
+	const char *request = "GET /admin/v1/sessions HTTP/1.1\r\n" HOST "\r\n";
+	const char *with_key = "GET /v1/files HTTP/1.1\r\n" HOST AUTH "\r\n";
+	_cleanup_close_ int fd = -1;
+
+	if (geteuid() != 0)
+		skip(); /* nobody else can be */
+	assert_int_equal(chmod(fx->dir, 0755), 0);
+	assert_int_equal(seteuid(65534), 0);
+	fd = client_connect_unix(fx);
+	assert_int_equal(seteuid(0), 0);
+	assert_true(client_send(fx, fd, request, strlen(request)));
+	_answer_ struct answer a = client_read(fx, fd);
+	check_error(&a, 403, NULL);
+	assert_true(client_send(fx, fd, with_key, strlen(with_key)));
+	_answer_ struct answer b = client_read(fx, fd);
+	assert_int_equal(b.status, 200);
+}
+
 static int post_tenant(struct fixture *fx, const char *path, const char *json)
 {
 	char request[1024], body[1024];
@@ -334,6 +358,7 @@ int main(void)
 		TEST(a_revoked_key_ends_the_calls_that_wait),
 		TEST(caches_are_told_that_an_answer_is_one_tenants),
 		TEST(nobody_chooses_an_id),
+		TEST(strangers_on_the_unix_socket_need_a_key),
 		TEST(limits_that_are_not_named_stay),
 		TEST(a_report_begins_on_the_day_that_was_asked_for),
 	};

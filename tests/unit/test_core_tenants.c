@@ -1,66 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core_fixture.h"
+#include "tenant_fixture.h"
 
 #include <errno.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-/* Tenants and keys: what they may have, what they used, and how they end. */
-
-static void set_tenant(struct fixture *fx, const char *id, bool create,
-		       struct tenant_limits limits, struct answer *ret)
-{
-	*ret = (struct answer){ .called = false };
-	assert_int_equal(core_admin_tenant_set(fx->core, id, &limits, create,
-					       on_json, ret, &ret->err),
-			 0);
-	RUN_UNTIL(fx, ret->called);
-	assert_false(ret->failed);
-}
-
-static struct principal act_for(struct fixture *fx, const char *tenant)
-{
-	struct error err = ERROR_INIT;
-	struct principal who;
-
-	assert_int_equal(core_local(fx->core, tenant, &who, &err), 0);
-	return who;
-}
-
-/* A key of a tenant, and whom it is for. */
-static void make_key(struct fixture *fx, const struct key_spec *spec,
-		     char key[128], struct principal *ret)
-{
-	struct answer a = { .called = false };
-	const char *at;
-
-	assert_int_equal(
-		core_admin_key_create(fx->core, spec, on_json, &a, &a.err), 0);
-	RUN_UNTIL(fx, a.called);
-	at = strstr(a.text, "\"key\":\"");
-	assert_non_null(at);
-	assert_int_equal(sscanf(at, "\"key\":\"%127[^\"]", key), 1);
-	assert_int_equal(core_authenticate(fx->core, key, strlen(key), ret,
-					   &a.err),
-			 0);
-}
-
-static int create(struct fixture *fx, const struct principal *who,
-		  struct answer *ret)
-{
-	const struct container_spec spec = { .name = "x" };
-	int r;
-
-	*ret = (struct answer){ .called = false };
-	r = core_container_create(fx->core, who, &spec, on_container, ret,
-				  &ret->err);
-	if (r < 0)
-		return r;
-	RUN_UNTIL(fx, ret->called);
-	assert_false(ret->failed);
-	return 0;
-}
+/* Tenants: what they may have, what they used, and how they end. */
 
 static void tell(struct fixture *fx, const char *id, struct buf *json)
 {
@@ -78,25 +24,25 @@ static void limits_of_one_tenant_are_its_own(void **state)
 	struct answer a;
 
 	fixture_start(fx);
-	set_tenant(fx, "acme", true, (struct tenant_limits){ .max_sessions = 1 },
+	tenant_set(fx, "acme", true, (struct tenant_limits){ .max_sessions = 1 },
 		   &a);
 	assert_non_null(strstr(a.text, "\"max_sessions\":1"));
-	who = act_for(fx, "acme");
-	assert_int_equal(create(fx, &who, &a), 0);
-	assert_true(create(fx, &who, &a) < 0);
+	who = tenant_act_for(fx, "acme");
+	assert_int_equal(tenant_create(fx, &who, &a), 0);
+	assert_true(tenant_create(fx, &who, &a) < 0);
 	assert_int_equal(a.err.code, ERR_LIMIT);
 	assert_string_equal(a.err.reason, "quota");
 	assert_non_null(strstr(a.err.message, "All 1 "));
 	/* The refusal holds nothing, and others do not feel it. */
 	tell(fx, "acme", &json);
 	assert_non_null(strstr(buf_str(&json), "\"holds\":{\"sessions\":1,"));
-	assert_int_equal(create(fx, &fx->who, &a), 0);
+	assert_int_equal(tenant_create(fx, &fx->who, &a), 0);
 
-	set_tenant(fx, "acme", false,
+	tenant_set(fx, "acme", false,
 		   (struct tenant_limits){ 2, TENANT_KEEP, TENANT_KEEP, 77,
 					   TENANT_KEEP, TENANT_KEEP },
 		   &a);
-	assert_int_equal(create(fx, &who, &a), 0);
+	assert_int_equal(tenant_create(fx, &who, &a), 0);
 	/* And they outlive the daemon. */
 	fixture_kill(fx);
 	fixture_start(fx);
@@ -119,7 +65,7 @@ static void executions_have_a_limit_over_all_containers(void **state)
 	struct answer a;
 
 	fixture_start(fx);
-	set_tenant(fx, "default", false,
+	tenant_set(fx, "default", false,
 		   (struct tenant_limits){ .max_executions = 1 }, &a);
 	g = fixture_session(fx, c);
 	(void)fixture_session(fx, other);
@@ -133,42 +79,6 @@ static void executions_have_a_limit_over_all_containers(void **state)
 	guest_finish(g, WIRE_STATUS_OK, 0);
 	fixture_wait_exec(fx, c, e, EXEC_OK);
 	fixture_exec(fx, other, "x", e);
-}
-
-static void requests_are_counted_and_paced(void **state)
-{
-	const struct key_spec spec = {
-		.tenant = "acme",
-		.max_requests = 2,
-		.requests_per_minute = 30, /* 5 at once, then one in 2 s */
-	};
-	struct fixture *fx = *state;
-	struct error err = ERROR_INIT;
-	struct principal who;
-	char key[128];
-	int i;
-
-	fixture_start(fx);
-	make_key(fx, &spec, key, &who);
-	assert_int_equal(core_request_begin(fx->core, &who, &err), 0);
-	assert_int_equal(core_request_begin(fx->core, &who, &err), 0);
-	assert_true(core_request_begin(fx->core, &who, &err) < 0);
-	assert_int_equal(err.code, ERR_LIMIT);
-	assert_non_null(strstr(err.message, "All 2 requests"));
-	core_request_end(fx->core, &who);
-	core_request_end(fx->core, &who);
-	for (i = 0; i < 3; i++) {
-		assert_int_equal(core_request_begin(fx->core, &who, NULL), 0);
-		core_request_end(fx->core, &who);
-	}
-	error_clear(&err);
-	assert_true(core_request_begin(fx->core, &who, &err) < 0);
-	assert_non_null(strstr(err.message, "30 requests a minute"));
-	assert_in_range(err.retry_after_sec, 1, 3);
-	clock_advance(fx->clock, 2 * USEC_PER_SEC);
-	assert_int_equal(core_request_begin(fx->core, &who, NULL), 0);
-	core_request_end(fx->core, &who);
-	assert_true(core_request_begin(fx->core, &who, NULL) < 0);
 }
 
 static struct {
@@ -185,83 +95,37 @@ static void on_revoked(void *userdata, const char *tenant, const char *key_id)
 	strcpy(told.key_id, key_id ? key_id : "all");
 }
 
-static void a_revoked_key_is_told_of_and_its_sessions_stay(void **state)
+/* One session reaches its limit in the moment in which another is made. */
+static void a_limit_ends_nobody_elses_session(void **state)
 {
-	const struct key_spec spec = { .tenant = "acme" };
 	struct fixture *fx = *state;
-	struct answer a, r = { .called = false };
-	struct container_view view;
 	struct principal who;
-	char key[128];
+	struct answer a, b;
+	char mine[ID_SIZE];
+	int i;
 
+	fixture_set(fx, "pool.default.ready=1");
 	fixture_start(fx);
-	told.count = 0;
-	core_on_revoked(fx->core, on_revoked, NULL);
-	make_key(fx, &spec, key, &who);
-	assert_int_equal(create(fx, &who, &a), 0);
-	assert_int_equal(core_request_begin(fx->core, &who, NULL), 0);
-	assert_int_equal(core_admin_key_revoke(fx->core, who.key_id, on_done,
-					       &r, &r.err),
-			 0);
-	RUN_UNTIL(fx, r.called);
-	assert_int_equal(told.count, 1);
-	assert_string_equal(told.tenant, "acme");
-	assert_string_equal(told.key_id, who.key_id);
-	core_request_end(fx->core, &who);
-	assert_true(core_authenticate(fx->core, key, strlen(key), &who,
-				      &r.err) < 0);
-	assert_int_equal(r.err.code, ERR_UNAUTHORIZED);
-	who = act_for(fx, "acme");
-	assert_int_equal(core_container_get(fx->core, &who, a.id, false, &view,
-					    &r.err),
-			 0);
-}
-
-static void an_expired_key_opens_nothing(void **state)
-{
-	const struct key_spec spec = { .tenant = "acme",
-				       .expires_after_sec = 10 };
-	struct fixture *fx = *state;
-	struct error err = ERROR_INIT;
-	struct principal who;
-	char key[128];
-
-	fixture_start(fx);
-	make_key(fx, &spec, key, &who);
-	clock_advance(fx->clock, 10 * USEC_PER_SEC);
-	assert_true(core_authenticate(fx->core, key, strlen(key), &who, &err) <
-		    0);
-	assert_string_equal(err.reason, "invalid_api_key");
-}
-
-static void the_last_use_is_noted_once_a_minute(void **state)
-{
-	const struct key_spec spec = { .tenant = "acme" };
-	struct fixture *fx = *state;
-	struct store_key row;
-	struct principal who;
-	char key[128];
-	usec_t first;
-
-	fixture_start(fx);
-	make_key(fx, &spec, key, &who);
-	fixture_settle(fx);
-	assert_int_equal(store_key_get(fx->store, who.key_id, &row), 0);
-	first = row.last_used_usec;
-	assert_int_equal(first, clock_wall(fx->clock));
-	clock_advance(fx->clock, 30 * USEC_PER_SEC);
-	assert_int_equal(core_authenticate(fx->core, key, strlen(key), &who,
-					   NULL),
-			 0);
-	fixture_settle(fx);
-	assert_int_equal(store_key_get(fx->store, who.key_id, &row), 0);
-	assert_int_equal(row.last_used_usec, first);
-	clock_advance(fx->clock, 31 * USEC_PER_SEC);
-	assert_int_equal(core_authenticate(fx->core, key, strlen(key), &who,
-					   NULL),
-			 0);
-	RUN_UNTIL(fx, store_key_get(fx->store, who.key_id, &row) == 0 &&
-			      row.last_used_usec > first);
+	tenant_set(fx, "acme", true, (struct tenant_limits){ 0 }, &a);
+	who = tenant_act_for(fx, "acme");
+	for (i = 0; i < 5; i++) {
+		(void)fixture_session(fx, mine);
+		clock_advance(fx->clock, 20 * USEC_PER_MINUTE);
+		assert_int_equal(tenant_create(fx, &who, &b), 0);
+		/* Its guest has no files to give, and does not say so. */
+		clock_advance(fx->clock, 11 * USEC_PER_SEC);
+		fixture_wait_state(fx, mine, SESSION_VIEW_ENDED);
+		assert_string_equal(fixture_container(fx, mine).ended_reason,
+				    "idle_timeout");
+		fx->who = who;
+		fixture_wait_state(fx, b.id, SESSION_VIEW_RUNNING);
+		a = (struct answer){ .called = false };
+		assert_int_equal(core_container_delete(fx->core, &who, b.id,
+						       on_done, &a, &a.err),
+				 0);
+		RUN_UNTIL(fx, a.called);
+		strcpy(fx->who.tenant, "default");
+	}
 }
 
 /* ------------------------------------------------------------------ delete */
@@ -297,10 +161,10 @@ static void furnish(struct fixture *fx, char key[128], char container[ID_SIZE])
 	char file[ID_SIZE];
 	struct answer a;
 
-	make_key(fx, &spec, key, &who);
+	tenant_make_key(fx, &spec, key, &who);
 	fx->who = who;
 	fixture_upload(fx, "f.txt", "hello", 5, file);
-	assert_int_equal(create(fx, &who, &a), 0);
+	assert_int_equal(tenant_create(fx, &who, &a), 0);
 	strcpy(container, a.id);
 	fixture_wait_state(fx, container, SESSION_VIEW_RUNNING);
 	g = fixture_guest(fx, container);
@@ -373,7 +237,7 @@ static void a_deleted_tenant_is_erased_whole(void **state)
 		       core_admin_tenant_get(fx->core, "acme",
 					     &(struct buf)BUF_INIT(65536),
 					     NULL) < 0));
-	set_tenant(fx, "acme", true, (struct tenant_limits){ 0 }, &a);
+	tenant_set(fx, "acme", true, (struct tenant_limits){ 0 }, &a);
 }
 
 static void a_kill_does_not_stop_the_erasing(void **state)
@@ -447,13 +311,13 @@ static void a_spent_budget_refuses_and_ends_until_midnight(void **state)
 	char c[ID_SIZE];
 
 	fixture_start(fx);
-	set_tenant(fx, "default", false,
+	tenant_set(fx, "default", false,
 		   (struct tenant_limits){ .session_seconds_per_day = 600 },
 		   &a);
 	(void)fixture_session(fx, c);
-	assert_int_equal(create(fx, &fx->who, &b), 0);
+	assert_int_equal(tenant_create(fx, &fx->who, &b), 0);
 	clock_advance(fx->clock, 601 * USEC_PER_SEC);
-	assert_true(create(fx, &fx->who, &b) < 0);
+	assert_true(tenant_create(fx, &fx->who, &b) < 0);
 	assert_int_equal(b.err.code, ERR_LIMIT);
 	assert_string_equal(b.err.reason, "budget");
 	assert_true(b.err.retry_after_sec > 60);
@@ -464,7 +328,7 @@ static void a_spent_budget_refuses_and_ends_until_midnight(void **state)
 	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 0);
 	fixture_settle(fx);
 	clock_advance(fx->clock, USEC_PER_DAY);
-	assert_int_equal(create(fx, &fx->who, &b), 0);
+	assert_int_equal(tenant_create(fx, &fx->who, &b), 0);
 }
 
 #define TEST(name) \
@@ -475,10 +339,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(limits_of_one_tenant_are_its_own),
 		TEST(executions_have_a_limit_over_all_containers),
-		TEST(requests_are_counted_and_paced),
-		TEST(a_revoked_key_is_told_of_and_its_sessions_stay),
-		TEST(an_expired_key_opens_nothing),
-		TEST(the_last_use_is_noted_once_a_minute),
+		TEST(a_limit_ends_nobody_elses_session),
 		TEST(a_deleted_tenant_is_erased_whole),
 		TEST(a_kill_does_not_stop_the_erasing),
 		TEST(the_sockets_own_tenant_stays),

@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "store/db.h"
 #include "store/schema.h"
+#include "store/store_usage.h"
 
 #define SQL_MAX (1024 * 1024)
 
@@ -162,6 +163,35 @@ static void a_database_of_version_1_is_brought_up_to_date(void **state)
 						&record_buf, &record),
 			 0);
 	assert_memory_equal(record.json, "{}", 2);
+	assert_string_equal(container.origin, "api");
+}
+
+/* The days of an old ledger, of which one entry was written twice. */
+static void an_old_ledger_is_summed_up(void **state)
+{
+	static const char ledger[] =
+		"DELETE FROM usage;"
+		"INSERT INTO usage (tenant, key_id, container_id, vm_id,"
+		" exec_id, kind, detail, amount, at_usec) VALUES"
+		" ('t1', '', 'c1', '', '', 'created', '', 1, 86400000000),"
+		" ('t1', '', 'c1', '', '', 'ended', '', 7, 86400000001),"
+		" ('t1', '', 'c1', '', '', 'ended', '', 9, 86400000002),"
+		" ('t1', '', 'c2', '', '', 'ended', '', 5, 86400000003);";
+	_cleanup_(buf_done) struct buf sql = BUF_INIT(SQL_MAX);
+	struct fixture *fx = *state;
+	struct error err = ERROR_INIT;
+	uint64_t assigned;
+
+	read_version_1(&sql);
+	close_store(fx);
+	assert_int_equal(fs_remove_tree(AT_FDCWD, fx->db_path), 0);
+	change(fx, buf_str(&sql));
+	change(fx, ledger);
+	if (open_store(fx, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(store_usage_assigned(fx->store, "t1", 1, &assigned),
+			 0);
+	assert_int_equal(assigned, 12);
 }
 
 /* What migration makes of version 1 is what a new installation has. */
@@ -199,6 +229,7 @@ int main(void)
 		TEST(a_database_of_another_program_is_refused),
 		TEST(a_file_that_is_no_database_is_refused),
 		TEST(a_database_of_version_1_is_brought_up_to_date),
+		TEST(an_old_ledger_is_summed_up),
 		TEST(both_ways_lead_to_the_same_tables),
 	};
 
