@@ -22,6 +22,12 @@ HANDLER(openai_files_get);
 HANDLER(openai_files_content);
 HANDLER(openai_files_delete);
 
+/* openai_uploads.c */
+HANDLER(openai_uploads_create);
+HANDLER(openai_uploads_add);
+HANDLER(openai_uploads_complete);
+HANDLER(openai_uploads_cancel);
+
 /* openai_containers.c */
 HANDLER(openai_containers_create);
 HANDLER(openai_containers_list);

@@ -29,6 +29,8 @@ libapi_a_SOURCES = \
 	%reldir%/multipart.c %reldir%/multipart.h \
 	%reldir%/openai_container_files.c \
 	%reldir%/openai_containers.c \
+	%reldir%/openai_purpose.h \
+	%reldir%/openai_uploads.c \
 	%reldir%/openai_files.c \
 	%reldir%/openai_models.c \
 	%reldir%/origin.c %reldir%/origin.h \

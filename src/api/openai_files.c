@@ -5,19 +5,16 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "api/openai_purpose.h"
 #include "api/page.h"
 #include "api/reply.h"
 #include "api/request.h"
 #include "api/view_json.h"
 #include "base/cleanup.h"
 
-enum {
-	EXPIRES_MIN_SEC = 3600,
-	EXPIRES_MAX_SEC = 2592000,
-};
-
-static const char *const purposes[] = {
+const char *const openai_purposes[] = {
 	"assistants", "batch", "fine-tune", "vision", "user_data", "evals",
+	NULL,
 };
 
 static int refuse(const char *param, const char *reason, struct error *err,
@@ -38,10 +35,10 @@ static int read_purpose(const struct body *body, const char **ret,
 	if (!purpose)
 		return refuse("purpose", "missing_required_parameter", err,
 			      "There is no 'purpose'");
-	for (i = 0; i < sizeof(purposes) / sizeof(purposes[0]); i++) {
-		if (strcmp(purposes[i], purpose) != 0)
+	for (i = 0; openai_purposes[i]; i++) {
+		if (strcmp(openai_purposes[i], purpose) != 0)
 			continue;
-		*ret = purposes[i];
+		*ret = openai_purposes[i];
 		return 0;
 	}
 	return refuse("purpose", "invalid_value", err,
@@ -69,7 +66,8 @@ static int read_expiry(const struct body *body, int64_t *ret,
 	errno = 0;
 	seconds = strtoull(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno ||
-	    seconds < EXPIRES_MIN_SEC || seconds > EXPIRES_MAX_SEC)
+	    seconds < OPENAI_EXPIRES_MIN_SEC ||
+	    seconds > OPENAI_EXPIRES_MAX_SEC)
 		return refuse("expires_after.seconds", "invalid_value", err,
 			      "'expires_after.seconds' must be an integer from "
 			      "3600 to 2592000");

@@ -32,6 +32,15 @@ const struct route routes[] = {
 	OPENAI("DELETE", "files/{}", FILES, openai_files_delete),
 	OPENAI("GET", "files/{}/content", FILES, openai_files_content),
 
+	OPENAI("POST", "uploads", FILES, openai_uploads_create,
+	       .body = BODY_JSON),
+	OPENAI("POST", "uploads/{}/parts", FILES, openai_uploads_add,
+	       .body = BODY_FORM, .file_field = "data",
+	       .file_max = CORE_PART_BYTES_MAX),
+	OPENAI("POST", "uploads/{}/complete", FILES, openai_uploads_complete,
+	       .body = BODY_JSON),
+	OPENAI("POST", "uploads/{}/cancel", FILES, openai_uploads_cancel),
+
 	OPENAI("GET", "containers", CONTAINERS, openai_containers_list),
 	OPENAI("POST", "containers", CONTAINERS, openai_containers_create,
 	       .body = BODY_JSON),

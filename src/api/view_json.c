@@ -68,6 +68,25 @@ void view_json_file(struct json_writer *w, const char *key,
 	json_write_close(w);
 }
 
+void view_json_upload(struct json_writer *w, const char *key,
+		      const struct parts_view *upload)
+{
+	json_write_object(w, key);
+	json_write_string(w, "id", upload->id);
+	json_write_string(w, "object", "upload");
+	json_write_uint(w, "bytes", upload->bytes);
+	json_write_int(w, "created_at", upload->created_at);
+	json_write_int(w, "expires_at", upload->expires_at);
+	json_write_string(w, "filename", upload->filename);
+	json_write_string(w, "purpose", upload->purpose);
+	json_write_string(w, "status", parts_status_name(upload->status));
+	if (upload->file)
+		view_json_file(w, "file", upload->file);
+	else
+		json_write_null(w, "file");
+	json_write_close(w);
+}
+
 /* ---------------------------------------------------------------- containers */
 
 static void write_ended(struct json_writer *w,

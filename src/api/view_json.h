@@ -16,6 +16,10 @@
 void view_json_file(struct json_writer *w, const char *key,
 		    const struct file_view *file);
 
+/** view_json_upload() - An upload object */
+void view_json_upload(struct json_writer *w, const char *key,
+		      const struct parts_view *upload);
+
 /**
  * view_json_container() - A container object with our "session"
  * @operator:	With tenant and VM, which clients do not see

@@ -17,6 +17,8 @@ static const struct {
 	size_t length;
 } kinds[] = {
 	[ID_FILE] = { "file-", alphanumeric, 24 },
+	[ID_UPLOAD] = { "upload_", hex_digits, 32 },
+	[ID_PART] = { "part_", hex_digits, 32 },
 	[ID_CONTAINER] = { "cntr_", hex_digits, 48 },
 	[ID_CONTAINER_FILE] = { "cfile_", hex_digits, 32 },
 	[ID_EXEC] = { "exec_", hex_digits, 32 },

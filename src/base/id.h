@@ -15,6 +15,8 @@
 /** enum id_kind - What an id stands for */
 enum id_kind {
 	ID_FILE,           /* file- */
+	ID_UPLOAD,         /* upload_: a file that arrives in parts */
+	ID_PART,           /* part_ */
 	ID_CONTAINER,      /* cntr_ */
 	ID_CONTAINER_FILE, /* cfile_ */
 	ID_EXEC,           /* exec_ */

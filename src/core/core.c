@@ -210,6 +210,7 @@ int core_new(const struct core_config *config, struct core **ret,
 
 	if (!core)
 		return error_set_errno(err, -ENOMEM, "Cannot begin");
+	TAILQ_INIT(&core->assemblies);
 	core->event = sd_event_ref(config->event);
 	core->clock = config->clock;
 	core->guest_clock = config->guest_clock;
@@ -333,6 +334,7 @@ void core_free(struct core *core)
 	/* What was committed calls back into objects that still exist. */
 	if (core->store)
 		store_flush(core->store);
+	parts_free_all(core);
 	container_free_all(core);
 	exec_free_all(core);
 	vm_free_all(core);

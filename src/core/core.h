@@ -495,5 +495,6 @@ int core_cfile_delete(struct core *core, const struct principal *who,
 /* What else core does, in headers of their own for length alone. */
 #include "core/core_admin.h"
 #include "core/core_exec.h"
+#include "core/core_parts.h"
 
 #endif

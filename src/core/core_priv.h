@@ -19,6 +19,7 @@
 #include "core/gc.h"
 #include "core/map.h"
 #include "core/metrics.h"
+#include "core/parts.h"
 #include "core/pool.h"
 #include "core/reconcile.h"
 #include "core/tenant.h"
@@ -57,6 +58,7 @@ struct core {
 	struct admission admission;
 	struct reconcile reconcile;
 	struct metrics metrics;
+	struct assembly_list assemblies;
 
 	char boot_id[CLOCK_BOOT_ID_SIZE];
 	uint64_t next_cid;

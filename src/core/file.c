@@ -13,7 +13,7 @@
 
 /* Uploaded files: durable objects that belong to a tenant and no container. */
 
-static void fill_view(const struct store_file *row, struct file_view *ret)
+void file_fill_view(const struct store_file *row, struct file_view *ret)
 {
 	*ret = (struct file_view){
 		.bytes = row->bytes,
@@ -50,7 +50,7 @@ int core_file_get(struct core *core, const struct principal *who,
 
 	r = file_find(core, who, id, &core->row_file, err);
 	if (r >= 0)
-		fill_view(&core->row_file, ret);
+		file_fill_view(&core->row_file, ret);
 	else
 		error_set_param(err, "id");
 	return r;
@@ -83,7 +83,7 @@ static void on_row(void *userdata, const struct store_file *row)
 
 	if (row->expires_usec && row->expires_usec <= list->now)
 		return;
-	fill_view(row, &view);
+	file_fill_view(row, &view);
 	list->each(list->userdata, &view);
 }
 
@@ -111,6 +111,8 @@ int core_file_list(struct core *core, const struct principal *who,
 struct file_create {
 	struct core *core;
 	struct store_file row;
+	void (*more)(void *userdata, const struct store_file *row,
+		     struct store_batch *batch);
 	file_fn done;
 	void *userdata;
 };
@@ -119,7 +121,7 @@ static void create_end(struct file_create *fc, const struct error *err)
 {
 	struct file_view view;
 
-	fill_view(&fc->row, &view);
+	file_fill_view(&fc->row, &view);
 	fc->done(fc->userdata, err ? NULL : &view, err);
 	free(fc);
 }
@@ -159,6 +161,8 @@ static void on_uploaded(void *userdata, const struct blob_info *info,
 	}
 	batch = store_batch_new(fc->core->store);
 	(void)store_batch_put_file(batch, &fc->row);
+	if (fc->more)
+		fc->more(fc->userdata, &fc->row, batch);
 	r = store_commit(fc->core->store, batch, on_committed, fc);
 	if (r < 0) {
 		store_batch_free(batch);
@@ -178,9 +182,11 @@ static usec_t file_expiry(const struct core *core, const struct file_spec *spec)
 	return 0;
 }
 
-int core_file_create(struct core *core, const struct principal *who,
-		     const struct file_spec *spec, struct core_upload *upload,
-		     file_fn done, void *userdata, struct error *err)
+int file_create(struct core *core, const struct principal *who,
+		const struct file_spec *spec, struct core_upload *upload,
+		void (*more)(void *userdata, const struct store_file *row,
+			     struct store_batch *batch),
+		file_fn done, void *userdata, struct error *err)
 {
 	_cleanup_free_ struct file_create *fc = NULL;
 	int r;
@@ -197,6 +203,7 @@ int core_file_create(struct core *core, const struct principal *who,
 	if (!fc)
 		return error_set_errno(err, -ENOMEM, "Cannot make a file");
 	fc->core = core;
+	fc->more = more;
 	fc->done = done;
 	fc->userdata = userdata;
 	r = id_new(ID_FILE, fc->row.id);
@@ -211,6 +218,13 @@ int core_file_create(struct core *core, const struct principal *who,
 	if (r >= 0)
 		(void)take_ptr(fc); /* on_uploaded() has it */
 	return r;
+}
+
+int core_file_create(struct core *core, const struct principal *who,
+		     const struct file_spec *spec, struct core_upload *upload,
+		     file_fn done, void *userdata, struct error *err)
+{
+	return file_create(core, who, spec, upload, NULL, done, userdata, err);
 }
 
 /* ------------------------------------------------------------------ delete */

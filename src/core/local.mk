@@ -16,7 +16,7 @@ libcore_a_SOURCES = \
 	%reldir%/container_exec.c \
 	%reldir%/container_read.c \
 	%reldir%/core.c %reldir%/core.h \
-	%reldir%/core_admin.h \
+	%reldir%/core_admin.h %reldir%/core_parts.h \
 	%reldir%/core_exec.c %reldir%/core_exec.h \
 	%reldir%/core_priv.h \
 	%reldir%/core_settings.c %reldir%/core_settings.h \
@@ -44,6 +44,8 @@ libcore_a_SOURCES = \
 	%reldir%/load.c %reldir%/load.h \
 	%reldir%/map.c %reldir%/map.h \
 	%reldir%/metrics.c %reldir%/metrics.h \
+	%reldir%/parts.c %reldir%/parts.h \
+	%reldir%/parts_assemble.c \
 	%reldir%/placing.c \
 	%reldir%/pool.c %reldir%/pool.h \
 	%reldir%/pressure.c %reldir%/pressure.h \

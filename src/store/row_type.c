@@ -61,6 +61,32 @@ static const struct row_field file_fields[] = {
 #undef F
 };
 
+static const struct row_field upload_fields[] = {
+#define F(...) FIELD(store_upload, __VA_ARGS__)
+	F(id, FIELD_TEXT, FIXED),
+	F(tenant, FIELD_TEXT, FIXED),
+	F(filename, FIELD_TEXT, FIXED),
+	F(purpose, FIELD_TEXT, FIXED),
+	F(bytes, FIELD_U64, FIXED),
+	F(created_usec, FIELD_U64, FIXED),
+	F(expires_usec, FIELD_U64, FIXED),
+	F(file_expires_sec, FIELD_U64, FIXED),
+	F(status, FIELD_TEXT),
+	F(file_id, FIELD_TEXT),
+#undef F
+};
+
+static const struct row_field part_fields[] = {
+#define F(...) FIELD(store_part, __VA_ARGS__)
+	F(id, FIELD_TEXT, FIXED),
+	F(upload_id, FIELD_TEXT, FIXED),
+	F(tenant, FIELD_TEXT, FIXED),
+	F(sha256, FIELD_BYTES, FIXED),
+	F(bytes, FIELD_U64, FIXED),
+	F(created_usec, FIELD_U64, FIXED),
+#undef F
+};
+
 static const struct row_field container_fields[] = {
 #define F(...) FIELD(store_container, __VA_ARGS__)
 	F(id, FIELD_TEXT, FIXED),
@@ -193,6 +219,10 @@ static const struct row_type types[] = {
 	[ROW_KEY] = TYPE("keys", store_key, key_fields, ROW_NO_BLOB),
 	[ROW_FILE] = TYPE("files", store_file, file_fields,
 			  offsetof(struct store_file, sha256)),
+	[ROW_UPLOAD] =
+		TYPE("uploads", store_upload, upload_fields, ROW_NO_BLOB),
+	[ROW_PART] = TYPE("parts", store_part, part_fields,
+			  offsetof(struct store_part, sha256)),
 	[ROW_CONTAINER] = TYPE("containers", store_container, container_fields,
 			       ROW_NO_BLOB),
 	[ROW_CFILE] = TYPE("cfiles", store_cfile, cfile_fields,

@@ -90,6 +90,37 @@ struct store_file {
 };
 
 /**
+ * struct store_upload - A file that arrives in parts (upload_…)
+ * @bytes:	What the parts have to come to
+ * @expires_usec: Of the upload; its parts go then
+ * @file_expires_sec: What the file is to have; 0: its purpose's default
+ * @status:	Core's word
+ * @file_id:	What it became; "" before
+ */
+struct store_upload {
+	char id[STORE_ID_SIZE];
+	char tenant[STORE_TENANT_SIZE];     /* fixed */
+	char filename[STORE_FILENAME_SIZE]; /* fixed */
+	char purpose[STORE_WORD_SIZE];      /* fixed */
+	uint64_t bytes;                     /* fixed */
+	usec_t created_usec;                /* fixed */
+	usec_t expires_usec;                /* fixed */
+	uint64_t file_expires_sec;          /* fixed */
+	char status[STORE_WORD_SIZE];
+	char file_id[STORE_ID_SIZE];
+};
+
+/** struct store_part - A part of an upload (part_…); all of it is fixed */
+struct store_part {
+	char id[STORE_ID_SIZE];
+	char upload_id[STORE_ID_SIZE];
+	char tenant[STORE_TENANT_SIZE]; /* the upload's */
+	uint8_t sha256[HASH_SIZE];      /* its blob */
+	uint64_t bytes;
+	usec_t created_usec;
+};
+
+/**
  * struct store_container - A container (cntr_…), from accepted to forgotten
  * @state:	Core's word for where its session stands
  * @vm_id:	The VM it has or had; "" before

@@ -352,11 +352,61 @@ static const char version_4[] =
 	"	DELETE FROM usage_days WHERE tenant = old.id;"
 	"END;";
 
+/*
+ * Files that arrive in parts. A part holds a blob and counts as a file's bytes,
+ * so that a quota cannot be passed by never completing an upload.
+ */
+static const char version_5[] =
+	"CREATE TABLE uploads ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	tenant TEXT NOT NULL REFERENCES tenants(id),"
+	"	filename TEXT NOT NULL,"
+	"	purpose TEXT NOT NULL,"
+	"	bytes INTEGER NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	expires_usec INTEGER NOT NULL,"
+	"	file_expires_sec INTEGER NOT NULL,"
+	"	status TEXT NOT NULL,"
+	"	file_id TEXT NOT NULL,"
+	"	UNIQUE (id, tenant)"
+	") STRICT;"
+	"CREATE INDEX uploads_by_expiry ON uploads (expires_usec);"
+	"CREATE INDEX uploads_of_tenant ON uploads (tenant);"
+	"CREATE TABLE parts ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	upload_id TEXT NOT NULL,"
+	"	tenant TEXT NOT NULL,"
+	"	sha256 BLOB NOT NULL CHECK (length(sha256) = 32),"
+	"	bytes INTEGER NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	FOREIGN KEY (upload_id, tenant)"
+	"		REFERENCES uploads (id, tenant)"
+	") STRICT;"
+	"CREATE INDEX parts_of_upload ON parts (upload_id, tenant);"
+	"CREATE TRIGGER parts_added AFTER INSERT ON parts BEGIN"
+	"	UPDATE blobs SET refs = refs + 1 WHERE sha256 = new.sha256;"
+	"	UPDATE tenants SET file_bytes = file_bytes + new.bytes"
+	"		WHERE id = new.tenant;"
+	"END;"
+	"CREATE TRIGGER parts_removed AFTER DELETE ON parts BEGIN"
+	"	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256;"
+	"	UPDATE tenants SET file_bytes = file_bytes - old.bytes"
+	"		WHERE id = old.tenant;"
+	"END;"
+	/* One that is not open any more has no use for its parts. */
+	"CREATE TRIGGER uploads_closed AFTER UPDATE OF status ON uploads"
+	"	WHEN new.status <> 'pending' BEGIN"
+	"	DELETE FROM parts WHERE upload_id = new.id;"
+	"END;";
+
 const char *const schema_steps[] = {
 	version_1,
 	version_2,
 	version_3,
 	version_4,
+	version_5,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);
 

@@ -110,6 +110,11 @@ int store_batch_put_tenant(struct store_batch *batch,
 int store_batch_put_key(struct store_batch *batch, const struct store_key *row);
 int store_batch_put_file(struct store_batch *batch,
 			 const struct store_file *row);
+/** store_batch_put_upload() - One that is not "pending" loses its parts */
+int store_batch_put_upload(struct store_batch *batch,
+			   const struct store_upload *row);
+int store_batch_put_part(struct store_batch *batch,
+			 const struct store_part *row);
 int store_batch_put_container(struct store_batch *batch,
 			      const struct store_container *row);
 int store_batch_put_vm(struct store_batch *batch, const struct store_vm *row);
@@ -223,6 +228,12 @@ int store_key_get(struct store *store, const char *id, struct store_key *ret);
 
 int store_file_get(struct store *store, const char *tenant, const char *id,
 		   struct store_file *ret);
+
+int store_upload_get(struct store *store, const char *tenant, const char *id,
+		     struct store_upload *ret);
+int store_part_get(struct store *store, const char *tenant,
+		   const char *upload_id, const char *id,
+		   struct store_part *ret);
 
 /** store_container_get() - @tenant NULL: the operator, deleted ones too */
 int store_container_get(struct store *store, const char *tenant, const char *id,
@@ -363,8 +374,8 @@ int store_tenant_each(struct store *store, store_tenant_fn *each,
 
 /**
  * struct store_sweep_spec - What is old
- * @now_usec:	Wall clock: files whose expiry has come, answers older than a
- *		day
+ * @now_usec:	Wall clock: files whose expiry has come, parts of uploads whose
+ *		has, uploads and answers a day later
  * @cfiles_before_usec: Files of containers that ended before this
  * @executions_before_usec: Executions that ended before this
  * @containers_before_usec: Containers that ended before this and have no file
@@ -391,6 +402,8 @@ struct store_sweep_spec {
  */
 struct store_swept {
 	unsigned files;
+	unsigned parts;
+	unsigned uploads;
 	unsigned cfiles;
 	unsigned executions;
 	unsigned containers;

@@ -177,6 +177,18 @@ int store_batch_put_file(struct store_batch *batch,
 	return batch_put(batch, ROW_FILE, row, NULL);
 }
 
+int store_batch_put_upload(struct store_batch *batch,
+			   const struct store_upload *row)
+{
+	return batch_put(batch, ROW_UPLOAD, row, NULL);
+}
+
+int store_batch_put_part(struct store_batch *batch,
+			 const struct store_part *row)
+{
+	return batch_put(batch, ROW_PART, row, NULL);
+}
+
 int store_batch_put_container(struct store_batch *batch,
 			      const struct store_container *row)
 {

@@ -17,6 +17,8 @@ static const struct {
 	[READ_KEY] = { ROW_KEY, "id = ?1" },
 	[READ_KEY_BY_HASH] = { ROW_KEY, "hash = ?1" },
 	[READ_FILE] = { ROW_FILE, "id = ?1 AND tenant = ?2" },
+	[READ_UPLOAD] = { ROW_UPLOAD, "id = ?1 AND tenant = ?2" },
+	[READ_PART] = { ROW_PART, "id = ?1 AND tenant = ?2 AND upload_id = ?3" },
 	[READ_CONTAINER] = { ROW_CONTAINER,
 			     "id = ?1 AND tenant = ?2 AND deleted = 0" },
 	[READ_ANY_CONTAINER] = { ROW_CONTAINER, "id = ?1" },
@@ -137,6 +139,19 @@ int store_file_get(struct store *store, const char *tenant, const char *id,
 		   struct store_file *ret)
 {
 	return read_by_text(store, READ_FILE, id, tenant, NULL, ret);
+}
+
+int store_upload_get(struct store *store, const char *tenant, const char *id,
+		     struct store_upload *ret)
+{
+	return read_by_text(store, READ_UPLOAD, id, tenant, NULL, ret);
+}
+
+int store_part_get(struct store *store, const char *tenant,
+		   const char *upload_id, const char *id,
+		   struct store_part *ret)
+{
+	return read_by_text(store, READ_PART, id, tenant, upload_id, ret);
 }
 
 int store_container_get(struct store *store, const char *tenant, const char *id,

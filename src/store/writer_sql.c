@@ -46,6 +46,18 @@ const char *const writer_sql[] = {
 		"DELETE FROM files WHERE seq IN"
 		" (SELECT seq FROM files WHERE expires_usec > 0"
 		" AND expires_usec <= ?1 LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_PARTS] =
+		"DELETE FROM parts WHERE seq IN"
+		" (SELECT p.seq FROM uploads u"
+		" CROSS JOIN parts p ON p.upload_id = u.id"
+		" WHERE u.expires_usec <= ?1 LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_UPLOADS] =
+		"DELETE FROM uploads WHERE seq IN"
+		" (SELECT seq FROM uploads u"
+		" WHERE expires_usec <= ?1 - " STRING(DAY_USEC)
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM parts WHERE upload_id = u.id)"
+		" LIMIT " STRING(BOUND) ")",
 	[WRITE_SWEEP_CFILES] = "DELETE FROM cfiles WHERE seq IN"
 			       " (SELECT f.seq FROM containers c"
 			       " CROSS JOIN cfiles f ON f.container_id = c.id"
@@ -98,6 +110,19 @@ const char *const writer_sql[] = {
 		" (SELECT f.seq FROM tenants t"
 		" CROSS JOIN files f ON f.tenant = t.id"
 		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_PARTS] =
+		"DELETE FROM parts WHERE seq IN"
+		" (SELECT p.seq FROM tenants t"
+		" CROSS JOIN uploads u ON u.tenant = t.id"
+		" CROSS JOIN parts p ON p.upload_id = u.id"
+		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_UPLOADS] =
+		"DELETE FROM uploads WHERE seq IN"
+		" (SELECT u.seq FROM tenants t"
+		" CROSS JOIN uploads u ON u.tenant = t.id"
+		" WHERE t.closed_usec > 0 AND NOT EXISTS"
+		" (SELECT 1 FROM parts WHERE upload_id = u.id)"
+		" LIMIT " STRING(BOUND) ")",
 	[WRITE_ERASE_TENANT_KEYS] =
 		"DELETE FROM keys WHERE seq IN"
 		" (SELECT k.seq FROM tenants t"
@@ -118,6 +143,8 @@ const char *const writer_sql[] = {
 		" (SELECT 1 FROM containers WHERE tenant = tenants.id)"
 		" AND NOT EXISTS"
 		" (SELECT 1 FROM files WHERE tenant = tenants.id)"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM uploads WHERE tenant = tenants.id)"
 		" AND NOT EXISTS"
 		" (SELECT 1 FROM keys WHERE tenant = tenants.id)"
 		" AND NOT EXISTS"

@@ -35,6 +35,8 @@ static int sweep_all_rows(struct writer *w, const struct store_sweep_spec *spec,
 		unsigned *count;
 	} kinds[] = {
 		{ WRITE_SWEEP_FILES, spec->now_usec, &swept->files },
+		{ WRITE_SWEEP_PARTS, spec->now_usec, &swept->parts },
+		{ WRITE_SWEEP_UPLOADS, spec->now_usec, &swept->uploads },
 		{ WRITE_SWEEP_ANSWERS, spec->now_usec, &swept->answers },
 		{ WRITE_SWEEP_CFILES, spec->cfiles_before_usec,
 		  &swept->cfiles },

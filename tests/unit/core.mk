@@ -21,6 +21,7 @@ unit_tests += \
 	%reldir%/test_core_lifecycle \
 	%reldir%/test_core_patience \
 	%reldir%/test_core_keys \
+	%reldir%/test_core_parts \
 	%reldir%/test_core_restart \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states \
@@ -59,6 +60,9 @@ tests_unit_test_core_input_type_LDADD = $(core_test_libs)
 tests_unit_test_core_lifecycle_SOURCES = %reldir%/test_core_lifecycle.c \
 	$(core_fixture)
 tests_unit_test_core_lifecycle_LDADD = $(core_test_libs)
+
+tests_unit_test_core_parts_SOURCES = %reldir%/test_core_parts.c $(core_fixture)
+tests_unit_test_core_parts_LDADD = $(core_test_libs)
 
 tests_unit_test_core_restart_SOURCES = %reldir%/test_core_restart.c $(core_fixture)
 tests_unit_test_core_restart_LDADD = $(core_test_libs)

@@ -26,6 +26,10 @@ static int on_later(sd_event_source *source, void *userdata)
 		later->container(later->userdata, &later->container_view, NULL);
 	if (later->cfile)
 		later->cfile(later->userdata, &later->cfile_view, NULL);
+	if (later->parts)
+		later->parts(later->userdata, &later->parts_view, NULL);
+	if (later->part)
+		later->part(later->userdata, &later->part_view, NULL);
 	if (later->exec)
 		later->exec(later->userdata, &later->exec_view, NULL);
 	if (later->json)

@@ -368,3 +368,85 @@ int core_cfile_delete(struct core *core, const struct principal *who,
 	fake_core_later(core, userdata)->done = done;
 	return 0;
 }
+
+/* ------------------------------------------------------------ files in parts */
+
+const char *parts_status_name(enum parts_status status)
+{
+	return status == PARTS_COMPLETED ? "completed" :
+	       status == PARTS_CANCELLED ? "cancelled" :
+					   "pending";
+}
+
+static int upload_answer(struct core *core, const char *id, parts_fn done,
+			 void *userdata, enum parts_status status,
+			 struct error *err)
+{
+	struct fake_later *later;
+
+	if (strcmp(id, "upload_1") != 0)
+		return error_set(err, ERR_NOT_FOUND, "No such Upload object: %s",
+				 id);
+	later = fake_core_later(core, userdata);
+	later->parts = done;
+	later->parts_view = (struct parts_view){
+		.id = "upload_1",
+		.bytes = 3,
+		.filename = "a.csv",
+		.purpose = "assistants",
+		.created_at = 1790000000,
+		.expires_at = 1790003600,
+		.status = status,
+	};
+	return 0;
+}
+
+int core_parts_begin(struct core *core, const struct principal *who,
+		     const struct file_spec *spec, uint64_t bytes,
+		     parts_fn done, void *userdata, struct error *err)
+{
+	(void)who;
+	(void)spec;
+	(void)bytes;
+	return upload_answer(core, "upload_1", done, userdata, PARTS_PENDING,
+			     err);
+}
+
+int core_parts_add(struct core *core, const struct principal *who,
+		   const char *id, struct core_upload *upload, part_fn done,
+		   void *userdata, struct error *err)
+{
+	struct fake_later *later;
+
+	(void)who;
+	if (strcmp(id, "upload_1") != 0)
+		return error_set(err, ERR_NOT_FOUND, "No such Upload object: %s",
+				 id);
+	core_upload_free(upload);
+	later = fake_core_later(core, userdata);
+	later->part = done;
+	later->part_view = (struct part_view){
+		.id = "part_1",
+		.upload_id = "upload_1",
+		.created_at = 1790000000,
+	};
+	return 0;
+}
+
+int core_parts_complete(struct core *core, const struct principal *who,
+			const char *id, const struct parts_choice *choice,
+			parts_fn done, void *userdata, struct error *err)
+{
+	(void)who;
+	if (choice->md5 && choice->md5[0] != 0xab)
+		return error_set(err, ERR_BAD_REQUEST, "'md5' is wrong");
+	return upload_answer(core, id, done, userdata, PARTS_COMPLETED, err);
+}
+
+int core_parts_cancel(struct core *core, const struct principal *who,
+		      const char *id, parts_fn done, void *userdata,
+		      struct error *err)
+{
+	(void)who;
+	return upload_answer(core, id, done, userdata, PARTS_CANCELLED, err);
+}

@@ -12,10 +12,14 @@ struct fake_later {
 	file_fn file;
 	container_fn container;
 	cfile_fn cfile;
+	parts_fn parts;
+	part_fn part;
 	json_fn json;
 	exec_fn exec;
 	void *userdata;
 	struct file_view file_view;
+	struct parts_view parts_view;
+	struct part_view part_view;
 	struct cfile_view cfile_view;
 	struct container_view container_view;
 	struct exec_view exec_view;

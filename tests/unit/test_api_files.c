@@ -397,6 +397,67 @@ static void a_file_is_found_by_its_path(void **state)
 	assert_int_equal(gone.status, 404);
 }
 
+static void check_upload(struct fixture *fx, const char *path,
+			 const char *json, int status, const char *holds)
+{
+	_cleanup_(buf_done) struct buf b = BUF_INIT(65536);
+
+	buf_printf(&b,
+		   "POST %s HTTP/1.1\r\n" HOST AUTH
+		   "Content-Type: application/json\r\n"
+		   "Content-Length: %zu\r\n\r\n%s",
+		   path, strlen(json), json);
+	_answer_ struct answer a = ask_bytes(fx, b.data, b.length);
+
+	assert_int_equal(a.status, status);
+	if (!strstr(a.body, holds))
+		fail_msg("%s", a.body);
+}
+
+static void an_upload_in_parts_is_an_object_of_its_own(void **state)
+{
+	struct fixture *fx = *state;
+	static const char upload[] =
+		"{\"id\":\"upload_1\",\"object\":\"upload\",\"bytes\":3,"
+		"\"created_at\":1790000000,\"expires_at\":1790003600,"
+		"\"filename\":\"a.csv\",\"purpose\":\"assistants\","
+		"\"status\":\"pending\",\"file\":null}";
+
+	check_upload(fx, "/v1/uploads",
+		     "{\"filename\":\"a.csv\",\"purpose\":\"assistants\","
+		     "\"bytes\":3,\"mime_type\":\"text/csv\"}",
+		     200, upload);
+	check_upload(fx, "/v1/uploads/upload_1/complete",
+		     "{\"part_ids\":[\"part_1\"],"
+		     "\"md5\":\"AB0150983cd24fb0d6963f7d28e17f72\"}",
+		     200, "\"status\":\"completed\"");
+	check_upload(fx, "/v1/uploads/upload_1/cancel", "", 200,
+		     "\"status\":\"cancelled\"");
+	check_upload(fx, "/v1/uploads/upload_2/cancel", "", 404, "upload_2");
+}
+
+static void a_wrong_upload_in_parts_is_refused(void **state)
+{
+	struct fixture *fx = *state;
+
+	check_upload(fx, "/v1/uploads", "{}", 400, "filename");
+	check_upload(fx, "/v1/uploads",
+		     "{\"filename\":\"a\",\"purpose\":\"x\",\"bytes\":3,"
+		     "\"mime_type\":\"text/csv\"}",
+		     400, "\"param\":\"purpose\"");
+	check_upload(fx, "/v1/uploads",
+		     "{\"filename\":\"a\",\"purpose\":\"assistants\","
+		     "\"bytes\":-1,\"mime_type\":\"text/csv\"}",
+		     400, "\"param\":\"bytes\"");
+	check_upload(fx, "/v1/uploads/upload_1/complete",
+		     "{\"part_ids\":[],\"md5\":\"xyz\"}", 400,
+		     "\"param\":\"md5\"");
+	check_upload(fx, "/v1/uploads/upload_1/complete", "{}", 400,
+		     "\"param\":\"part_ids\"");
+	check_upload(fx, "/v1/uploads/upload_1/parts", "{}", 415,
+		     "multipart/form-data");
+}
+
 int main(void)
 {
 #define TEST(name)                                                             \
@@ -415,6 +476,8 @@ int main(void)
 		TEST(too_large_is_said_before_or_while_it_comes),
 		TEST(a_missing_container_is_told_before_the_body),
 		TEST(a_container_takes_a_form_or_json),
+		TEST(an_upload_in_parts_is_an_object_of_its_own),
+		TEST(a_wrong_upload_in_parts_is_refused),
 	};
 
 	return RUN_TESTS(tests);
