@@ -93,6 +93,10 @@ const struct setting settings_table[] = {
 	     "idle limit of dynamic sessions"),
 	TIME("session", "hard", "3600", SECONDS(1), HOURS(24),
 	     "longest life of a session"),
+	UINT("session", "queue", "32", 0, 4096,
+	     "creates that wait for room in a pool at a time"),
+	TIME("session", "queue_wait", "10", SECONDS(1), SECONDS(300),
+	     "how long a create waits for room"),
 	UINT("session", "max_per_tenant", "64", 1, 4096,
 	     "sessions of one tenant at a time"),
 

@@ -31,6 +31,11 @@ static uint64_t admission_cost(const struct core *core, uint32_t memory_mib)
 	return (uint64_t)(memory_mib * core->set.memory_commit + 0.5);
 }
 
+bool admission_could_take(const struct core *core, uint32_t memory_mib)
+{
+	return admission_cost(core, memory_mib) <= core->admission.budget_mib;
+}
+
 int admission_take_vm(struct core *core, struct pool *pool, uint32_t memory_mib,
 		      uint64_t *ret_cost_mib, struct error *err)
 {
@@ -78,4 +83,5 @@ void admission_give_vm(struct core *core, struct pool *pool, uint64_t cost_mib)
 {
 	core->admission.taken_mib -= cost_mib;
 	pool->vm_count--;
+	pools_have_room(core);
 }

@@ -226,6 +226,13 @@ void reaper_check(struct container *c);
 usec_t reaper_idle_deadline(const struct container *c);
 usec_t reaper_hard_deadline(const struct container *c);
 
+/* stage.c: the files that a create names */
+
+/** stage_files() - Write their rows, and have them placed later */
+int stage_files(struct container *c, const struct principal *who,
+		const struct container_spec *spec, struct store_batch *batch,
+		struct error *err);
+
 /* placing.c: files on their way into the guest */
 
 int staged_add(struct container *c, const char *cfile_id, const char *path,

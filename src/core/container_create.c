@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/failpoint.h"
-#include "base/name.h"
 #include "core/container.h"
-#include "core/file.h"
 #include "core/handle.h"
 #include "core/usage.h"
 #include "core/vm.h"
+#include "core/waiting.h"
 
 /*
  * Creating a container: room is taken, a VM is claimed or planned, and one
@@ -25,7 +25,9 @@
 /** struct create - A create whose answer is still to be given */
 struct create {
 	struct gc_node node;
-	struct create *next; /* waits for the same container */
+	struct waiter waiter;      /* for room */
+	struct store_batch *batch; /* meanwhile */
+	struct create *next;       /* waits for the same container */
 	struct core *core;
 	struct container *container;
 	struct principal who;
@@ -100,86 +102,6 @@ static int check_minutes(const struct container_spec *spec, struct error *err)
 	error_set_param(err, "expires_after.minutes");
 	error_set_reason(err, "integer_above_max_value");
 	return r;
-}
-
-/* ------------------------------------------------------------------- files */
-
-static bool staged_has(const struct container *c, const char *path)
-{
-	const struct staged *s;
-
-	TAILQ_FOREACH (s, &c->staged, next)
-		if (strcmp(s->path, path) == 0)
-			return true;
-	return false;
-}
-
-/* Two files of one name: the later one is told apart by its id. */
-static void choose_path(const struct container *c,
-			const struct store_file *file, char *ret, size_t size)
-{
-	size_t keep = NAME_FILE_MAX - strlen(file->id) - 1;
-	const char *name = file->filename;
-	size_t length = strlen(name);
-
-	(void)snprintf(ret, size, "%s", name);
-	if (!staged_has(c, ret))
-		return;
-	/* The end of a name says what it is. */
-	if (length > keep) {
-		name += length - keep;
-		while (((unsigned char)*name & 0xc0) == 0x80)
-			name++;
-	}
-	(void)snprintf(ret, size, "%s-%s", file->id, name);
-}
-
-static int stage_file(struct container *c, const struct store_file *file,
-		      struct store_batch *batch)
-{
-	struct store_cfile row = {
-		.bytes = file->bytes,
-		.created_usec = c->created_usec,
-	};
-	char path[WIRE_PATH_MAX + 1];
-	int r;
-
-	choose_path(c, file, path, sizeof(path));
-	r = id_new(ID_CONTAINER_FILE, row.id);
-	if (r >= 0)
-		r = staged_add(c, row.id, path, file->sha256, file->bytes);
-	if (r < 0)
-		return r;
-	strcpy(row.container_id, c->id);
-	strcpy(row.tenant, c->tenant->id);
-	(void)snprintf(row.path, sizeof(row.path), "%s%s", CORE_DATA_DIR, path);
-	strcpy(row.source, "user");
-	strcpy(row.media_type, file->media_type);
-	memcpy(row.sha256, file->sha256, sizeof(row.sha256));
-	/* What fails is kept in the batch and told by its commit. */
-	(void)store_batch_put_cfile(batch, &row);
-	return 0;
-}
-
-static int stage_files(struct container *c, const struct principal *who,
-		       const struct container_spec *spec,
-		       struct store_batch *batch, struct error *err)
-{
-	struct store_file file;
-	size_t i;
-	int r;
-
-	for (i = 0; i < spec->file_count; i++) {
-		r = file_find(c->core, who, spec->file_ids[i], &file, err);
-		if (r < 0) {
-			error_set_param(err, "file_ids");
-			return r;
-		}
-		r = stage_file(c, &file, batch);
-		if (r < 0)
-			return error_set_errno(err, r, "Cannot take a file");
-	}
-	return 0;
 }
 
 /* ------------------------------------------------------------------ commit */
@@ -311,11 +233,95 @@ static int create_commit(struct create *cr, struct store_batch *batch,
 	return r < 0 ? core_store_failed(r, err) : 0;
 }
 
+/* Nothing of it is left; without an error, at the end of core, without a word. */
+static void create_give_up(struct create *cr, const struct error *err)
+{
+	struct container *c = take_ptr(cr->container);
+	struct create *waiting = take_ptr(c->waiting);
+
+	store_batch_free(take_ptr(cr->batch));
+	container_forget(c);
+	if (err) {
+		answer_waiting(waiting, err);
+		create_fail(cr, err);
+		return;
+	}
+	while (waiting) {
+		struct create *next = waiting->next;
+
+		create_free(waiting);
+		waiting = next;
+	}
+	create_free(cr);
+}
+
+static struct create *create_of(struct waiter *w)
+{
+	return (struct create *)((char *)w - offsetof(struct create, waiter));
+}
+
+static void on_refused(struct waiter *w, const struct error *err)
+{
+	create_give_up(create_of(w), err);
+}
+
+/* With a VM, all of it becomes durable. */
+static int create_go_on(struct create *cr, struct error *err)
+{
+	struct container *c = cr->container;
+	int r;
+
+	r = take_vm(c, err);
+	if (r < 0)
+		return r;
+	container_put_row(c, cr->batch);
+	r = create_commit(cr, cr->batch, err);
+	if (r >= 0)
+		cr->batch = NULL; /* the store's */
+	return r;
+}
+
+static bool on_room(struct waiter *w)
+{
+	struct create *cr = create_of(w);
+	struct error err = ERROR_INIT;
+
+	if (!vmd_client_hello(cr->core->vmd))
+		return false;
+	if (create_go_on(cr, &err) < 0) {
+		if (err.code == ERR_CAPACITY)
+			return false;
+		create_give_up(cr, &err);
+	}
+	return true;
+}
+
+/* Behind those who came before; what can never be had is refused at once. */
+static int create_or_wait(struct create *cr, struct error *err)
+{
+	struct pool *pool = cr->container->pool;
+	uint32_t mib = memory_tier_mib(cr->container->memory);
+	int r;
+
+	if (waiting_is_empty(pool))
+		r = create_go_on(cr, err);
+	else
+		r = error_set(err, ERR_CAPACITY,
+			      "All room of pool '%s' is spoken for",
+			      pool->name);
+	if (r >= 0 || err->code != ERR_CAPACITY ||
+	    !admission_could_take(cr->core, mib))
+		return r;
+	error_set_reason(err, "capacity");
+	cr->waiter.try = on_room;
+	cr->waiter.refused = on_refused;
+	return waiting_add(pool, &cr->waiter, r, err);
+}
+
 static int create_start(struct create *cr, const struct container_spec *spec,
 			struct container *c, struct error *err)
 {
 	struct core *core = cr->core;
-	struct store_batch *batch;
 	int r;
 
 	r = tenant_take_session(core, c->tenant, err);
@@ -335,18 +341,14 @@ static int create_start(struct create *cr, const struct container_spec *spec,
 		return error_set_errno(err, r, "Cannot make a container");
 	}
 	cr->container = c;
-	batch = store_batch_new(core->store);
+	cr->batch = store_batch_new(core->store);
 	/* The row names the state it is in once the row is there. */
-	container_put_row(c, batch);
-	r = stage_files(c, &cr->who, spec, batch, err);
+	container_put_row(c, cr->batch);
+	r = stage_files(c, &cr->who, spec, cr->batch, err);
 	if (r >= 0)
-		r = take_vm(c, err);
-	if (r >= 0) {
-		container_put_row(c, batch);
-		r = create_commit(cr, batch, err);
-	}
+		r = create_or_wait(cr, err);
 	if (r < 0) {
-		store_batch_free(batch);
+		store_batch_free(take_ptr(cr->batch));
 		container_forget(c);
 	}
 	return r;
@@ -432,7 +434,7 @@ int core_container_create(struct core *core, const struct principal *who,
 		return r;
 	r = create_start(cr, spec, c, err);
 	if (r >= 0)
-		(void)take_ptr(cr); /* its commit owns it */
+		(void)take_ptr(cr); /* its commit, or the queue, owns it */
 	return r;
 }
 

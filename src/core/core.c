@@ -311,9 +311,13 @@ static void hang_up(void *object, void *userdata)
 void core_stop(struct core *core, enum core_stop how,
 	       void (*done)(void *userdata), void *userdata)
 {
+	struct error err = ERROR_INIT;
+
 	core->stopping = true;
 	core->stop_done = done;
 	core->stop_userdata = userdata;
+	if (core_refuse(core, &err) < 0)
+		pools_refuse(core, &err);
 	timer_clear(core->sweep);
 	if (how == CORE_STOP_HAND_OVER) {
 		core->pools.filling = false;
@@ -331,6 +335,7 @@ void core_free(struct core *core)
 {
 	if (!core)
 		return;
+	pools_refuse(core, NULL);
 	/* What was committed calls back into objects that still exist. */
 	if (core->store)
 		store_flush(core->store);

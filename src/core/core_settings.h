@@ -36,6 +36,8 @@ struct core_settings {
 	struct tenant_limits tenant; /* of one without its own; 0: none */
 	double memory_commit;
 	uint64_t refill_pressure; /* hundredths */
+	uint64_t queue_max;       /* creates that wait, per pool */
+	usec_t queue_wait;
 	bool strict_types;
 	bool test_clock;
 };

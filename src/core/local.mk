@@ -61,6 +61,8 @@ libcore_a_SOURCES = \
 	%reldir%/usage.c %reldir%/usage.h \
 	%reldir%/usage_json.c \
 	%reldir%/usage_report.c \
+	%reldir%/stage.c \
+	%reldir%/waiting.c %reldir%/waiting.h \
 	%reldir%/vm.c %reldir%/vm.h \
 	%reldir%/vm_guest.c \
 	%reldir%/vm_start.c \

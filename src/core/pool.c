@@ -17,6 +17,7 @@ static int pool_init(struct core *core, struct pool *pool, const char *name)
 {
 	const struct settings *s = core->settings;
 	char section[STORE_NAME_SIZE];
+	int r;
 
 	(void)snprintf(section, sizeof(section), "pool.%s", name);
 	*pool = (struct pool){
@@ -33,8 +34,17 @@ static int pool_init(struct core *core, struct pool *pool, const char *name)
 	pool->vmd.memory_mib =
 		(uint32_t)(settings_bytes(s, section, "memory") >> 20);
 	TAILQ_INIT(&pool->idle);
+	r = waiting_init(pool);
+	if (r < 0)
+		return r;
 	return timer_new(core->event, core->guest_clock, "pool-refill",
 			 on_refill, pool, &pool->refill);
+}
+
+static void pool_done(struct pool *pool)
+{
+	timer_free(pool->refill);
+	waiting_done(pool);
 }
 
 int pools_init(struct core *core)
@@ -51,10 +61,9 @@ int pools_init(struct core *core)
 		return -ENOMEM;
 	while (pools->count < count) {
 		name = settings_instance(core->settings, "pool", pools->count);
-		r = pool_init(core, &pools->pool[pools->count], name);
+		r = pool_init(core, &pools->pool[pools->count++], name);
 		if (r < 0)
 			return r;
-		pools->count++;
 	}
 	return 0;
 }
@@ -64,7 +73,7 @@ void pools_done(struct core *core)
 	size_t i;
 
 	for (i = 0; i < core->pools.count; i++)
-		timer_free(core->pools.pool[i].refill);
+		pool_done(&core->pools.pool[i]);
 	free(core->pools.pool);
 	core->pools = (struct pools){ 0 };
 }
@@ -116,7 +125,35 @@ void pools_update(struct core *core, const struct vmd_hello *hello)
 		pool_drop_stale(&core->pools.pool[i]);
 		core->pools.pool[i].backoff = 0;
 		pool_refill(&core->pools.pool[i]);
+		waiting_pump(&core->pools.pool[i]);
 	}
+}
+
+void pools_have_room(struct core *core)
+{
+	size_t i;
+
+	for (i = 0; i < core->pools.count; i++)
+		waiting_pump(&core->pools.pool[i]);
+}
+
+void pools_refuse(struct core *core, const struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < core->pools.count; i++)
+		waiting_refuse_all(&core->pools.pool[i], err);
+}
+
+/* Claims go before: what is free is not for idle VMs while somebody waits. */
+static bool pools_somebody_waits(const struct core *core)
+{
+	size_t i;
+
+	for (i = 0; i < core->pools.count; i++)
+		if (!waiting_is_empty(&core->pools.pool[i]))
+			return true;
+	return false;
 }
 
 static void pool_end(struct pool *pool)
@@ -193,6 +230,7 @@ void pool_vm_ready(struct pool *pool, struct vm *vm)
 	(void)vm;
 	pool->backoff = 0;
 	pool_refill(pool);
+	waiting_pump(pool);
 }
 
 void pool_vm_gone(struct pool *pool, struct vm *vm)
@@ -230,6 +268,14 @@ void pool_refill(struct pool *pool)
 	if (!pool->core->pools.filling || pool->core->stopping)
 		return;
 	timer_set_after(pool->refill, pool->backoff);
+}
+
+void pools_refill(struct core *core)
+{
+	size_t i;
+
+	for (i = 0; i < core->pools.count; i++)
+		pool_refill(&core->pools.pool[i]);
 }
 
 /* The intent first, then the VM. */
@@ -295,7 +341,8 @@ static void on_refill(struct timer *t, void *userdata)
 	int r;
 
 	if (!pool->core->pools.filling || !pool->known ||
-	    pool->vmd.problem[0] || !vmd_client_hello(pool->core->vmd) ||
+	    pools_somebody_waits(pool->core) || pool->vmd.problem[0] ||
+	    !vmd_client_hello(pool->core->vmd) ||
 	    pool_find_state(pool, VM_PLANNED, VM_BOOTING))
 		return;
 	if (pool->idle_count >= pool->ready_target) {

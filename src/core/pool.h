@@ -18,6 +18,7 @@
 #include <sys/queue.h>
 
 #include "base/timer.h"
+#include "core/waiting.h"
 #include "store/rows.h"
 #include "vmd/vmd_proto.h"
 
@@ -56,6 +57,7 @@ struct pool {
 	uint64_t vm_count; /* claimed ones and dying ones, too */
 	struct timer *refill;
 	usec_t backoff; /* 0: the last one was fine */
+	struct waiting waiting;
 	usec_t refill_from; /* no VM is started before; boot clock */
 };
 
@@ -83,6 +85,12 @@ struct vm *pool_claim(struct pool *pool);
 /** pool_put() - Count an idle VM in: a restored one, or a claim that failed */
 void pool_put(struct pool *pool, struct vm *vm);
 
+/** pools_have_room() - A VM or memory is free: whoever waits may try */
+void pools_have_room(struct core *core);
+
+/** pools_refuse() - Nobody waits any more; NULL: and nobody is told */
+void pools_refuse(struct core *core, const struct error *err);
+
 /* What an idle VM tells its pool. */
 void pool_vm_ready(struct pool *pool, struct vm *vm);
 void pool_vm_gone(struct pool *pool, struct vm *vm);
@@ -95,5 +103,6 @@ uint64_t pool_ready_count(const struct pool *pool);
 
 /** pool_refill() - See whether VMs are missing, soon */
 void pool_refill(struct pool *pool);
+void pools_refill(struct core *core);
 
 #endif

@@ -67,6 +67,8 @@ int fixture_setup(void **state)
 			 0);
 	fixture_set(fx, "pool.default.ready=0");
 	fixture_set(fx, "host.memory=16G");
+	/* Refusals are told at once. */
+	fixture_set(fx, "session.queue=0");
 	/* What else runs on this machine decides nothing. */
 	fixture_set(fx, "host.refill_pressure=100");
 	vmd_script_init(&fx->vmd, fx->event);

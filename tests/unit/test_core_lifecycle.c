@@ -172,6 +172,112 @@ static void a_file_that_never_arrives_ends_its_session(void **state)
 	assert_int_equal(fx->vmd.dials, 1 + CONTAINER_PLACING_TRIES);
 }
 
+static void on_stopped(void *userdata)
+{
+	*(bool *)userdata = true;
+}
+
+enum { BURST = 200, ROOM = 20, QUEUE = 32 };
+
+static size_t count_answers(const struct answer *a, bool failed)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < BURST; i++)
+		n += a[i].called && a[i].failed == failed;
+	return n;
+}
+
+/* As the API asks: what is refused at once has its answer at once. */
+static void burst(struct fixture *fx, struct answer *a)
+{
+	const struct container_spec spec = { .name = "x" };
+	size_t i;
+
+	for (i = 0; i < BURST; i++) {
+		a[i] = (struct answer){ .called = false };
+		if (core_container_create(fx->core, &fx->who, &spec,
+					  on_container, &a[i], &a[i].err) < 0)
+			a[i].called = a[i].failed = true;
+	}
+}
+
+static void a_burst_is_served_queued_and_refused(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer *a = calloc(BURST, sizeof(*a));
+	struct answer gone = { .called = false };
+
+	assert_non_null(a);
+	fixture_set(fx, "pool.default.max=20");
+	fixture_set(fx, "host.memory=64G");
+	fixture_set(fx, "session.max_per_tenant=300");
+	fixture_set(fx, "session.queue=32");
+	fixture_set(fx, "session.queue_wait=10");
+	fixture_start(fx);
+	burst(fx, a);
+	assert_int_equal(count_answers(a, true), BURST - ROOM - QUEUE);
+	assert_int_equal(a[BURST - 1].err.code, ERR_CAPACITY);
+	assert_non_null(strstr(a[BURST - 1].err.message, "32 creates wait"));
+	RUN_UNTIL(fx, count_answers(a, false) == ROOM);
+
+	/* What ends makes room for the first that waits. */
+	assert_int_equal(core_container_delete(fx->core, &fx->who, a[0].id,
+					       on_done, &gone, &gone.err),
+			 0);
+	RUN_UNTIL(fx, gone.called && a[ROOM].called);
+	assert_false(a[ROOM].failed);
+	assert_int_equal(count_answers(a, false), ROOM + 1);
+
+	clock_advance(fx->clock, 10 * USEC_PER_SEC);
+	RUN_UNTIL(fx, count_answers(a, true) == BURST - ROOM - 1);
+	assert_non_null(strstr(a[ROOM + 1].err.message, "within 10 s: 20 of"));
+	fixture_settle(fx);
+	assert_int_equal(vmd_running(&fx->vmd), ROOM);
+	free(a);
+}
+
+static void who_waits_is_refused_when_the_daemon_stops(void **state)
+{
+	struct fixture *fx = *state;
+	const struct container_spec spec = { .name = "x" };
+	struct answer a, b = { .called = false };
+	bool stopped = false;
+
+	fixture_set(fx, "pool.default.max=1");
+	fixture_set(fx, "session.queue=1");
+	fixture_start(fx);
+	fixture_create(fx, NULL, 0, &a);
+	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
+					       on_container, &b, &b.err),
+			 0);
+	core_stop(fx->core, CORE_STOP_END, on_stopped, &stopped);
+	assert_true(b.called);
+	assert_non_null(strstr(b.err.message, "shutting down"));
+	RUN_UNTIL(fx, stopped);
+}
+
+static void who_waits_when_the_daemon_is_killed_never_was(void **state)
+{
+	struct fixture *fx = *state;
+	const struct container_spec spec = { .name = "x" };
+	struct answer b = { .called = false };
+	char c[ID_SIZE];
+
+	fixture_set(fx, "pool.default.max=1");
+	fixture_set(fx, "session.queue=1");
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
+					       on_container, &b, &b.err),
+			 0);
+	fixture_kill(fx);
+	assert_false(b.called);
+	fixture_start(fx);
+	fixture_settle(fx);
+	assert_int_equal(vmd_running(&fx->vmd), 1);
+}
+
 static void the_kernels_figure_of_pressure_is_read(void **state)
 {
 	(void)state;
@@ -192,6 +298,9 @@ int main(void)
 		TEST(a_smaller_host_takes_no_more_until_there_is_room),
 		TEST(a_vm_that_was_ready_for_long_is_replaced),
 		TEST(a_file_that_never_arrives_ends_its_session),
+		TEST(a_burst_is_served_queued_and_refused),
+		TEST(who_waits_is_refused_when_the_daemon_stops),
+		TEST(who_waits_when_the_daemon_is_killed_never_was),
 		TEST(the_kernels_figure_of_pressure_is_read),
 	};
 
