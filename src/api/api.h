@@ -43,6 +43,9 @@
  *   GET    /admin/v1/tenants/{name}		core_admin_tenant_get()
  *   POST   /admin/v1/tenants/{name}		limits; 0 is the settings'
  *   DELETE /admin/v1/tenants/{name}		core_admin_tenant_delete()
+ *   GET    /admin/v1/artifacts[?limit=…&after=…]	core_admin_artifacts()
+ *   GET    /admin/v1/artifacts/{cfile_…}/content	core_admin_artifact_open()
+ *   DELETE /admin/v1/artifacts/{cfile_…}	core_admin_artifact_delete()
  *   GET    /admin/v1/usage[?since=2026-11-29][&by=day][&tenant=…]
  *						core_admin_usage()
  *   GET    /admin/v1/backup			a copy of the database

@@ -101,6 +101,11 @@ HANDLER(admin_tenants_get);
 HANDLER(admin_tenants_set);
 HANDLER(admin_tenants_delete);
 
+/* admin_artifacts.c */
+HANDLER(admin_artifacts_list);
+HANDLER(admin_artifacts_content);
+HANDLER(admin_artifacts_delete);
+
 /* admin_usage.c */
 HANDLER(admin_usage);
 HANDLER(admin_backup);

@@ -5,6 +5,7 @@ libapi_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(MICROHTTPD_CFLAGS) \
 	$(GNUTLS_CFLAGS) $(ARCHIVE_CFLAGS)
 libapi_a_SOURCES = \
 	%reldir%/admin.c \
+	%reldir%/admin_artifacts.c \
 	%reldir%/admin_tenants.c \
 	%reldir%/admin_usage.c \
 	%reldir%/admit.c %reldir%/admit.h \

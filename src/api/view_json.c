@@ -149,10 +149,9 @@ void view_json_container(struct json_writer *w, const char *key,
 	json_write_close(w);
 }
 
-void view_json_cfile(struct json_writer *w, const char *key,
-		     const struct cfile_view *file)
+void view_json_cfile_members(struct json_writer *w,
+			     const struct cfile_view *file)
 {
-	json_write_object(w, key);
 	json_write_string(w, "id", file->id);
 	json_write_string(w, "object", "container.file");
 	json_write_string(w, "container_id", file->container);
@@ -163,6 +162,13 @@ void view_json_cfile(struct json_writer *w, const char *key,
 	write_sha256(w, file->sha256);
 	if (file->changed_during_read)
 		json_write_bool(w, "changed_during_read", true);
+}
+
+void view_json_cfile(struct json_writer *w, const char *key,
+		     const struct cfile_view *file)
+{
+	json_write_object(w, key);
+	view_json_cfile_members(w, file);
 	json_write_close(w);
 }
 

@@ -28,6 +28,8 @@ void view_json_container(struct json_writer *w, const char *key,
 			 const struct container_view *container, bool operator);
 
 /** view_json_cfile() - A container file object */
+void view_json_cfile_members(struct json_writer *w,
+			     const struct cfile_view *file);
 void view_json_cfile(struct json_writer *w, const char *key,
 		     const struct cfile_view *file);
 

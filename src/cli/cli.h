@@ -124,6 +124,7 @@ const struct cli_command *cli_commands(void);
 /** cli_command_find() - By name; NULL if there is none */
 const struct cli_command *cli_command_find(const char *name);
 
+int cmd_artifacts(struct cli *cli, int argc, char **argv);
 int cmd_backup(struct cli *cli, int argc, char **argv);
 int cmd_tenants(struct cli *cli, int argc, char **argv);
 int cmd_usage(struct cli *cli, int argc, char **argv);

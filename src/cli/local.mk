@@ -4,6 +4,7 @@ noinst_LIBRARIES += libcli.a
 libcli_a_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS)
 libcli_a_SOURCES = \
 	%reldir%/args.c %reldir%/args.h \
+	%reldir%/artifacts.c \
 	%reldir%/audit.c \
 	%reldir%/backup.c \
 	%reldir%/calls.c %reldir%/calls.h \

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/name.h"
+#include "core/cfile.h"
 #include "core/container.h"
 #include "core/file.h"
 #include "core/guest_xfer.h"
@@ -33,7 +34,7 @@ struct cfile_create {
 	void *userdata;
 };
 
-static void fill_view(const struct store_cfile *row, struct cfile_view *ret)
+void cfile_fill_view(const struct store_cfile *row, struct cfile_view *ret)
 {
 	*ret = (struct cfile_view){
 		.created_at = (int64_t)(row->created_usec / USEC_PER_SEC),
@@ -68,7 +69,7 @@ static void create_end(struct cfile_create *cc, const struct error *err)
 		reaper_touch(c);
 		reaper_check(c);
 	}
-	fill_view(&cc->row, &view);
+	cfile_fill_view(&cc->row, &view);
 	cc->done(cc->userdata, err ? NULL : &view, err);
 	store_batch_free(cc->batch);
 	free(cc);
@@ -373,7 +374,7 @@ int core_cfile_find(struct core *core, const struct principal *who,
 			     &core->row_cfile);
 	r = found(core, container, r, "path", path, err);
 	if (r >= 0)
-		fill_view(&core->row_cfile, ret);
+		cfile_fill_view(&core->row_cfile, ret);
 	return r;
 }
 
@@ -385,7 +386,7 @@ int core_cfile_get(struct core *core, const struct principal *who,
 
 	r = cfile_find(core, who, container, id, &core->row_cfile, err);
 	if (r >= 0)
-		fill_view(&core->row_cfile, ret);
+		cfile_fill_view(&core->row_cfile, ret);
 	return r;
 }
 
@@ -413,7 +414,7 @@ static void on_row(void *userdata, const struct store_cfile *row)
 	struct cfile_each *list = userdata;
 	struct cfile_view view;
 
-	fill_view(row, &view);
+	cfile_fill_view(row, &view);
 	list->each(list->userdata, &view);
 }
 
@@ -443,7 +444,7 @@ int core_cfile_list(struct core *core, const struct principal *who,
 /* ------------------------------------------------------------------ delete */
 
 /* Only the newest version of a path is a file in the guest. */
-static void delete_in_guest(struct core *core, const struct store_cfile *row)
+void cfile_delete_in_guest(struct core *core, const struct store_cfile *row)
 {
 	struct container *c = map_get(&core->containers, row->container_id);
 	char path[WIRE_PATH_MAX + 1];
@@ -473,6 +474,6 @@ int core_cfile_delete(struct core *core, const struct principal *who,
 	(void)store_batch_delete_cfile(batch, id);
 	r = core_commit_for(core, batch, done, userdata, err);
 	if (r >= 0)
-		delete_in_guest(core, row);
+		cfile_delete_in_guest(core, row);
 	return r;
 }

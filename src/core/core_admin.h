@@ -147,6 +147,24 @@ int core_admin_usage(struct core *core, int64_t since_day, bool by_day,
 		     const char *tenant, json_fn done, void *userdata,
 		     struct error *err);
 
+/**
+ * core_admin_artifacts() - Files of all containers, all versions of them
+ * @each:	@tenant: whose it is
+ */
+int core_admin_artifacts(struct core *core, const struct core_page *page,
+			 void (*each)(void *userdata,
+				      const struct cfile_view *file,
+				      const char *tenant),
+			 void *userdata, bool *ret_more, struct error *err);
+
+/** core_admin_artifact_open() - As core_cfile_open(), by the id alone */
+int core_admin_artifact_open(struct core *core, const char *id,
+			     struct cfile_view *ret, int *ret_fd,
+			     struct error *err);
+int core_admin_artifact_delete(struct core *core, const char *id,
+			       core_done_fn done, void *userdata,
+			       struct error *err);
+
 /** core_backup_fn - @fd: the copy, taken over */
 typedef void (*core_backup_fn)(void *userdata, int fd, const struct error *err);
 

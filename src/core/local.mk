@@ -5,12 +5,13 @@ libcore_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS)
 libcore_a_SOURCES = \
 	%reldir%/admin.c \
 	%reldir%/admission.c %reldir%/admission.h \
+	%reldir%/artifact_admin.c \
 	%reldir%/audit.c \
 	%reldir%/auth.c \
 	%reldir%/backup.c \
 	%reldir%/boot_trace.c %reldir%/boot_trace.h \
 	%reldir%/budget.c %reldir%/budget.h \
-	%reldir%/cfile.c \
+	%reldir%/cfile.c %reldir%/cfile.h \
 	%reldir%/container.c %reldir%/container.h \
 	%reldir%/container_create.c \
 	%reldir%/container_exec.c \

@@ -238,6 +238,8 @@ int store_part_get(struct store *store, const char *tenant,
 /** store_container_get() - @tenant NULL: the operator, deleted ones too */
 int store_container_get(struct store *store, const char *tenant, const char *id,
 			struct store_container *ret);
+
+/** store_cfile_get() - @tenant NULL: the operator, of any container */
 int store_cfile_get(struct store *store, const char *tenant,
 		    const char *container_id, const char *id,
 		    struct store_cfile *ret);
@@ -345,7 +347,10 @@ int store_container_list(struct store *store, const char *tenant,
 			 store_container_fn *each, void *userdata,
 			 bool *ret_more);
 
-/** store_cfile_list() - The newest version of each path */
+/**
+ * store_cfile_list() - The newest version of each path
+ * @tenant:	NULL: the operator, all versions in all containers
+ */
 int store_cfile_list(struct store *store, const char *tenant,
 		     const char *container_id, const struct store_page *page,
 		     store_cfile_fn *each, void *userdata, bool *ret_more);

@@ -28,6 +28,7 @@ static const struct {
 						     " AND deleted = 0" },
 	[LIST_CFILES] = { ROW_CFILE, "container_id = ?2 AND tenant = ?1"
 				     " AND superseded = 0" },
+	[LIST_CFILES_OF_ALL] = { ROW_CFILE, "true" },
 	[LIST_EXECUTIONS] = { ROW_EXECUTION,
 			      "container_id = ?2 AND tenant = ?1" },
 	[LIST_LIVE_CONTAINERS] = { ROW_CONTAINER, "ended_usec = 0" },
@@ -97,7 +98,8 @@ static int prepare_cursor(struct store *store, enum store_list list)
 		[ROW_KEY] = "(?1 IS NULL OR tenant = ?1)",
 		[ROW_FILE] = "tenant = ?1",
 		[ROW_CONTAINER] = "(?1 IS NULL OR tenant = ?1)",
-		[ROW_CFILE] = "tenant = ?1 AND container_id = ?2",
+		[ROW_CFILE] = "(?1 IS NULL OR (tenant = ?1"
+			      " AND container_id = ?2))",
 		[ROW_EXECUTION] = "tenant = ?1 AND container_id = ?2",
 		[ROW_VM] = "true",
 		[ROW_TENANT] = "true",
@@ -310,7 +312,7 @@ int store_cfile_list(struct store *store, const char *tenant,
 		     store_cfile_fn *each, void *userdata, bool *ret_more)
 {
 	const struct list_query q = {
-		.list = LIST_CFILES,
+		.list = tenant ? LIST_CFILES : LIST_CFILES_OF_ALL,
 		.tenant = tenant,
 		.filter = container_id,
 	};

@@ -24,6 +24,7 @@ static const struct {
 	[READ_ANY_CONTAINER] = { ROW_CONTAINER, "id = ?1" },
 	[READ_CFILE] = { ROW_CFILE,
 			 "id = ?1 AND tenant = ?2 AND container_id = ?3" },
+	[READ_ANY_CFILE] = { ROW_CFILE, "id = ?1" },
 	[READ_CFILE_BY_PATH] = { ROW_CFILE,
 				 "path = ?1 AND tenant = ?2 AND container_id = ?3"
 				 " AND path_b64 = '' AND superseded = 0" },
@@ -167,6 +168,8 @@ int store_cfile_get(struct store *store, const char *tenant,
 		    const char *container_id, const char *id,
 		    struct store_cfile *ret)
 {
+	if (!tenant)
+		return read_by_text(store, READ_ANY_CFILE, id, NULL, NULL, ret);
 	return read_by_text(store, READ_CFILE, id, tenant, container_id, ret);
 }
 

@@ -448,3 +448,41 @@ int core_admin_backup(struct core *core, core_backup_fn done, void *userdata,
 	(void)userdata;
 	return error_set(err, ERR_CONFLICT, "Another backup is being made");
 }
+
+int core_admin_artifacts(struct core *core, const struct core_page *page,
+			 void (*each)(void *userdata,
+				      const struct cfile_view *file,
+				      const char *tenant),
+			 void *userdata, bool *ret_more, struct error *err)
+{
+	const struct cfile_view file = {
+		.id = "cfile_1",
+		.container = FAKE_CONTAINER,
+		.path = "/mnt/data/a",
+	};
+
+	(void)core;
+	(void)page;
+	(void)err;
+	each(userdata, &file, "acme");
+	*ret_more = false;
+	return 0;
+}
+
+int core_admin_artifact_open(struct core *core, const char *id,
+			     struct cfile_view *ret, int *ret_fd,
+			     struct error *err)
+{
+	(void)core;
+	(void)id;
+	(void)ret;
+	(void)ret_fd;
+	return error_set(err, ERR_NOT_FOUND, "There is no artifact");
+}
+
+int core_admin_artifact_delete(struct core *core, const char *id,
+			       core_done_fn done, void *userdata,
+			       struct error *err)
+{
+	return core_admin_key_revoke(core, id, done, userdata, err);
+}

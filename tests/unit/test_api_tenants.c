@@ -342,6 +342,24 @@ static void a_report_begins_on_the_day_that_was_asked_for(void **state)
 		     404, NULL);
 }
 
+static void artifacts_name_their_tenant(void **state)
+{
+	struct fixture *fx = *state;
+	char body[1024];
+
+	assert_int_equal(ask_admin(fx,
+				   "GET /admin/v1/artifacts HTTP/1.1\r\n" HOST
+				   "\r\n",
+				   body, sizeof(body)),
+			 200);
+	assert_non_null(strstr(body, "{\"tenant\":\"acme\",\"id\":\"cfile_1\""));
+	assert_int_equal(ask_admin(fx,
+				   "GET /admin/v1/artifacts/x/content "
+				   "HTTP/1.1\r\n" HOST "\r\n",
+				   body, sizeof(body)),
+			 404);
+}
+
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
@@ -360,6 +378,7 @@ int main(void)
 		TEST(nobody_chooses_an_id),
 		TEST(strangers_on_the_unix_socket_need_a_key),
 		TEST(limits_that_are_not_named_stay),
+		TEST(artifacts_name_their_tenant),
 		TEST(a_report_begins_on_the_day_that_was_asked_for),
 	};
 

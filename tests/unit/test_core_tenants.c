@@ -271,6 +271,74 @@ static void the_sockets_own_tenant_stays(void **state)
 			 error_errno(ERR_NOT_FOUND));
 }
 
+/* --------------------------------------------------------------- artifacts */
+
+struct seen {
+	unsigned count;
+	char id[ID_SIZE];
+	char tenant[CORE_TENANT_MAX + 1];
+};
+
+static void on_artifact(void *userdata, const struct cfile_view *file,
+			const char *tenant)
+{
+	struct seen *seen = userdata;
+
+	seen->count++;
+	strcpy(seen->id, file->id);
+	strcpy(seen->tenant, tenant);
+}
+
+static unsigned see(struct fixture *fx, struct seen *ret)
+{
+	const struct core_page page = { .limit = 10 };
+	struct error err = ERROR_INIT;
+	bool more;
+
+	*ret = (struct seen){ .count = 0 };
+	assert_int_equal(core_admin_artifacts(fx->core, &page, on_artifact, ret,
+					      &more, &err),
+			 0);
+	return ret->count;
+}
+
+static void an_operator_has_the_files_of_all_tenants(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = -1;
+	char c[ID_SIZE], file[ID_SIZE];
+	struct answer a = { .called = false }, d = { .called = false };
+	struct cfile_view view;
+	struct seen seen;
+	int64_t active;
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	fixture_upload(fx, "f.txt", "hello", 5, file);
+	assert_int_equal(core_cfile_copy(fx->core, &fx->who, c, file, on_cfile,
+					 &a, &a.err),
+			 0);
+	RUN_UNTIL(fx, a.called);
+	active = fixture_container(fx, c).last_active_at;
+	clock_advance(fx->clock, USEC_PER_MINUTE);
+	assert_int_equal(see(fx, &seen), 1);
+	assert_string_equal(seen.tenant, "default");
+	assert_int_equal(core_admin_artifact_open(fx->core, seen.id, &view, &fd,
+						  &a.err),
+			 0);
+	assert_int_equal(view.bytes, 5);
+	assert_int_equal(core_admin_artifact_delete(fx->core, seen.id, on_done,
+						    &d, &d.err),
+			 0);
+	RUN_UNTIL(fx, d.called);
+	assert_int_equal(see(fx, &seen), 0);
+	assert_true(core_admin_artifact_open(fx->core, a.id, &view, &fd,
+					     &d.err) < 0);
+	assert_int_equal(d.err.code, ERR_NOT_FOUND);
+	/* None of it was the tenant's activity. */
+	assert_int_equal(fixture_container(fx, c).last_active_at, active);
+}
+
 /* ------------------------------------------------------------------- usage */
 
 static void usage_is_told_while_a_session_lives_and_closed_once(void **state)
@@ -343,6 +411,7 @@ int main(void)
 		TEST(a_deleted_tenant_is_erased_whole),
 		TEST(a_kill_does_not_stop_the_erasing),
 		TEST(the_sockets_own_tenant_stays),
+		TEST(an_operator_has_the_files_of_all_tenants),
 		TEST(usage_is_told_while_a_session_lives_and_closed_once),
 		TEST(a_spent_budget_refuses_and_ends_until_midnight),
 	};

@@ -469,9 +469,11 @@ def all_files_are_fetched_as_an_archive(fx):
 
 
 def files_are_fetched_by_name_or_id(fx):
-    fx.special["GET .*/files.limit.*"] = lambda h: h.send(
+    fx.special["GET .*/files.*limit.*"] = lambda h: h.send(
         {"data": [cfile("cfile_9", "/mnt/data/sub/a.txt")],
          "has_more": False})
+    fx.special["GET .*/files/cfile_old"] = lambda h: h.send(
+        cfile("cfile_old", "/mnt/data/old.txt"))
     fx.contents = {"cfile_9": b"nine", "cfile_old": b"old"}
     fx.ctl("files", "get", "cntr_1", "sub/a.txt", "--out", "got")
     assert (fx.dir / "got").read_bytes() == b"nine"
@@ -572,6 +574,24 @@ def tenants_are_made_changed_and_erased(fx):
     for bad in (("set", "acme"), ("show",), ("list", "acme"), ("x", "acme")):
         fx.ctl("tenants", *bad, status=2)
     assert len(fx.asked) == asked
+
+
+def artifacts_of_all_are_listed_fetched_and_removed(fx):
+    fx.special[r"GET /admin/v1/artifacts\?limit=100"] = lambda h: h.send(
+        {"object": "list", "has_more": False,
+         "data": [dict(cfile("cfile_1", "/mnt/data/a.png"), tenant="acme",
+                       container_id="cntr_9")]})
+    text = fx.ctl("artifacts", "list").stdout
+    assert re.search(r"^cfile_1 +a.png .* acme +cntr_9$", text, re.M), text
+    fx.special["GET /admin/v1/artifacts/cfile_1/content"] = \
+        lambda h: h.send(b"png", kind="application/octet-stream")
+    fx.ctl("artifacts", "get", "cfile_1")
+    assert (fx.dir / "cfile_1").read_bytes() == b"png"
+    fx.ctl("artifacts", "rm", "cfile_1", "cfile_2")
+    assert fx.calls()[-2:] == ["DELETE /admin/v1/artifacts/cfile_1",
+                               "DELETE /admin/v1/artifacts/cfile_2"]
+    fx.ctl("artifacts", "rm", status=2)
+    fx.ctl("artifacts", "get", status=2)
 
 
 def usage_is_a_table_csv_or_json(fx):
