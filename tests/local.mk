@@ -11,7 +11,12 @@ AM_TESTS_ENVIRONMENT = \
 	MANDOC='$(MANDOC)'; export MANDOC; \
 	TSAN_OPTIONS='suppressions=$(abs_top_srcdir)/tests/tsan.supp'; \
 	export TSAN_OPTIONS;
-EXTRA_DIST += %reldir%/README %reldir%/tsan.supp
+EXTRA_DIST += %reldir%/README %reldir%/tsan.supp \
+	%reldir%/clients/package.json \
+	%reldir%/clients/containers.mjs \
+	%reldir%/clients/files.mjs \
+	%reldir%/clients/lib.mjs \
+	%reldir%/clients/sessions.mjs
 
 # Tests of the sources themselves.
 check_scripts = \

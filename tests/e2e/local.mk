@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	%reldir%/cupola.py \
 	%reldir%/invariants.py \
 	%reldir%/test_artifacts.py \
+	%reldir%/test_clients.py \
 	%reldir%/test_cupolactl.py \
 	%reldir%/test_execution_faults.py \
 	%reldir%/test_executions.py \
