@@ -5,6 +5,9 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+# So that a condition which does not hold is told with its values.
+pytest.register_assert_rewrite("invariants")
+
 from cupola import Daemon  # noqa: E402
 from invariants import Canary, Growth, Watch  # noqa: E402
 

@@ -114,9 +114,11 @@ class Daemon:
         self.http = requests.Session()
         self.http.trust_env = False
         # What was asked for and taken on, for the invariants to look after:
-        # request ids, and (path, key) of executions.
+        # request ids, (path, key) of executions, and how many executions
+        # others than this object asked for.
         self.requests = []
         self.accepted = []
+        self.accepted_by_others = 0
 
     # ------------------------------------------------------------ life
 
@@ -256,6 +258,8 @@ class Daemon:
 
     def ctl(self, *argv, check=True, input=None, timeout=300):
         env = dict(os.environ, **SANITIZER_ENV, CUPOLA_SOCKET=self.socket)
+        if argv[0] in ("exec", "run"):
+            self.accepted_by_others += 1
         done = subprocess.run([str(BUILD / "cupolactl"), *argv], env=env,
                               input=input, capture_output=True, text=True,
                               timeout=timeout)

@@ -7,7 +7,9 @@ EXTRA_DIST += \
 	%reldir%/test_artifacts.py \
 	%reldir%/test_clients.py \
 	%reldir%/test_cupolactl.py \
+	%reldir%/test_execution_api.py \
 	%reldir%/test_execution_faults.py \
+	%reldir%/test_execution_output.py \
 	%reldir%/test_executions.py \
 	%reldir%/test_input.py \
 	%reldir%/test_isolation.py \
