@@ -140,6 +140,7 @@ BINARIES = {
     "image/webp": ("webp", b"UklG"),
     "application/pdf": ("pdf", b"JVBE"),
 }
+OUTPUT = {"encoding": "utf-8", "errors": "backslashreplace", "newline": None}
 SUFFIXES = {
     "text/plain": "txt",
     "text/html": "html",
@@ -182,6 +183,7 @@ fcntl, gc, os, resource, signal = map(private, (fcntl, gc, os, resource, signal)
 json, linecache, socket, struct, traceback = map(
     private, (json, linecache, socket, struct, traceback)
 )
+type_name = type.__dict__["__name__"].__get__
 
 
 def cut(text, size):
@@ -351,9 +353,13 @@ class Ground:
         mode = os.stat(self.data_dir).st_mode
         if mode & 0o700 != 0o700:
             os.chmod(self.data_dir, mode & 0o777 | 0o700)
+        # One that is gone, or where no file can be made, is none to work in.
         try:
             os.getcwd()
+            usable = os.access(".", os.W_OK | os.X_OK)
         except OSError:
+            usable = False
+        if not usable:
             os.chdir(self.data_dir)
 
 
@@ -493,7 +499,7 @@ class Kernel:
         self.send(ERROR + head + name + value + text)
 
     def tell_exception(self, error):
-        name = type(error).__name__
+        name = type_name(type(error))
         value = f"<{name} that cannot be printed>"
         text = f"{name}: {value}\n"
         try:
@@ -506,19 +512,21 @@ class Kernel:
     def describe(self, error):
         """Value and traceback. Both may call user code."""
         kind = type(error)
+        # Not kind.__name__: a metaclass may say anything there.
+        name = type_name(kind)
         try:
             value = str(error)
         except Exception:
-            value = f"<{kind.__name__} that cannot be printed>"
+            value = f"<{name} that cannot be printed>"
         try:
             text = self.format_exception(kind, error)
         except Exception:
-            text = f"{kind.__name__}: {value}\n"
+            text = f"{name}: {value}\n"
         return value, text
 
     def format_exception(self, kind, error):
         """A plain traceback of user code's frames."""
-        if kind.__name__ == "UsageError":
+        if type_name(kind) == "UsageError":
             return f"UsageError: {error}\n"
         trace = error.__traceback__
         while trace and trace.tb_frame.f_globals is globals():
@@ -659,9 +667,8 @@ class Kernel:
             os.dup2(kept, fd)
 
     def open_output(self):
-        options = {"encoding": "utf-8", "errors": "backslashreplace"}
-        self.stdout = open(1, "w", 1, closefd=False, **options)
-        self.stderr = open(2, "w", 1, closefd=False, **options)
+        self.stdout = open(1, "w", 1, closefd=False, **OUTPUT)
+        self.stderr = open(2, "w", 1, closefd=False, **OUTPUT)
 
     def open_stdin(self, fd):
         """What input() reads: the caller's bytes, then end of file."""
@@ -682,6 +689,10 @@ class Kernel:
         """Put back what the execution before may have taken away."""
         self.restore_descriptors()
         self.open_stdin(stdin)
+        # User code may have asked for another encoding, which was for its own
+        # output.
+        for stream in (self.stdout, self.stderr):
+            stream.reconfigure(line_buffering=True, **OUTPUT)
         for name in Ground.STREAMS:
             stream = getattr(self, name)
             setattr(sys, name, stream)
@@ -755,7 +766,7 @@ class Kernel:
             return self.run_guarded(text, count)
         except BaseException as error:
             # Such as no memory to say what was wrong.
-            self.tell_error(type(error).__name__, "", "")
+            self.tell_error(type_name(type(error)), "", "")
             return True
         finally:
             self.flush()

@@ -154,10 +154,29 @@ def what_user_code_replaces_is_back_the_next_time(g):
     assert e.stdout == "seen\n" and e.error[0] == "ZeroDivisionError"
 
 
+def the_working_directory_is_one_to_work_in(g):
+    for leave in ("os.chdir('/')", "os.mkdir('d'); os.chdir('d'); "
+                  "os.rmdir(os.getcwd())", "os.mkdir('e'); os.chdir('e'); "
+                  "os.chmod('.', 0)"):
+        g.run("import os, sys; os.chdir(sys.path[-1])")
+        assert g.run(leave).status == "ok"
+        e = g.run("print(os.getcwd() == sys.path[-1])")
+        assert (e.status, e.stdout) == ("ok", "True\n"), (leave, e.error)
+    g.run("os.makedirs('mine', exist_ok=True); os.chdir('mine')")
+    assert g.run("print(os.path.basename(os.getcwd()))").stdout == "mine\n"
+
+
 def closing_standard_output_is_survived(g):
     g.run("import sys; sys.stdout.close()")
     g.run("1")
     assert g.run("print('back')").stdout == "back\n"
+
+
+def another_encoding_lasts_for_one_execution(g):
+    g.run("import sys\nfor s in (sys.stdout, sys.stderr):\n"
+          "    s.reconfigure(encoding='ascii', errors='strict', newline='|')")
+    e = g.run("print('é'); print('€', file=sys.stderr)")
+    assert (e.stdout, e.stderr) == ("é\n", "€\n"), e.error
 
 
 def closed_descriptors_are_back_the_next_time(g):
@@ -427,6 +446,18 @@ def exceptions_that_fight_back_are_told(g):
     assert e.status == "error" and e.error[0] == "E"
     e = g.run("raise ValueError('m' * 10_000_000)")
     assert len(e.error[1]) < 65536 and "left out" in e.error[1]
+
+
+def an_exception_whose_class_lies_is_told_by_its_name(g):
+    e = g.run("""
+class Liar(type):
+    @property
+    def __name__(cls): raise RuntimeError
+class Told(Exception, metaclass=Liar): pass
+raise Told('x')
+""")
+    assert e.status == "error" and e.error[0] == "Told", e.error
+    assert "x" in e.error[1] and e.error[2], e.error
 
 
 def surrogates_and_any_bytes_are_told(g):
