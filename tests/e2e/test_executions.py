@@ -1,7 +1,5 @@
 """What one execution leaves to the next, and how each ends."""
 
-import base64
-import json
 import time
 
 
@@ -24,13 +22,6 @@ def test_the_object_reads_the_same_afterwards(box):
     assert again == done
 
 
-def test_counters_grow_by_one(box):
-    first = box.run("1")
-    second = box.run("2")
-    assert second["execution_count"] == first["execution_count"] + 1
-    assert second["kernel_epoch"] == first["kernel_epoch"]
-
-
 def test_a_traceback_is_plain_text(box):
     done = box.run("def broken():\n    return {}['missing']\nbroken()")
     assert done["status"] == "error"
@@ -39,17 +30,6 @@ def test_a_traceback_is_plain_text(box):
     assert "return {}['missing']" in done["error"]["traceback"]
     assert "\x1b" not in done["error"]["traceback"]
     assert box.run("print(1)")["stdout"] == "1\n"
-
-
-def test_streams_are_kept_apart_and_subprocesses_are_heard(box):
-    done = box.run("import sys, subprocess\n"
-                   "print('out')\n"
-                   "print('err', file=sys.stderr)\n"
-                   "sys.stdout.flush()\n"
-                   "subprocess.run(['echo', 'child'])\n"
-                   "!echo shell")
-    assert done["stdout"].splitlines() == ["out", "child", "shell"]
-    assert done["stderr"] == "err\n"
 
 
 def test_display_magics_and_rich_results(box):
@@ -62,62 +42,13 @@ def test_display_magics_and_rich_results(box):
     assert done["stdout"] == "42\n"
 
 
-def test_input_reads_what_was_given_and_then_ends(box):
-    done = box.run("print(input())\nprint(input())", stdin="one\ntwo\n")
-    assert done["stdout"] == "one\ntwo\n"
-    done = box.run("input('never? ')", timeout_s=60)
-    assert done["status"] == "error"
-    assert done["error"]["name"] == "EOFError"
-
-
 def test_a_nul_in_the_source_is_pythons_error(box):
     done = box.run("print(1)\0\nprint(2)")
     assert done["status"] == "error"
     assert done["stdout"] == ""
 
 
-def test_bytes_that_are_not_utf8(box):
-    code = "import os; os.write(1, b'\\xff\\xfeA') and None"
-    assert box.run(code)["stdout"] == "\ufffd\ufffdA"
-    done = box.run(code, encoding="base64")
-    assert base64.b64decode(done["stdout"]) == b"\xff\xfeA"
-
-
-def test_an_endless_loop_ends_as_timeout_and_keeps_state(box):
-    box.run("kept = 'still here'")
-    done = box.run("while True: pass", timeout_s=2)
-    assert done["status"] == "timeout"
-    assert done["state_lost"] is False
-    assert box.run("print(kept)")["stdout"] == "still here\n"
-
-
-def test_a_loop_that_ignores_signals_loses_its_state(new_box):
-    box = new_box()
-    before = box.run("kept = 1")["kernel_epoch"]
-    done = box.run("import signal\n"
-                   "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-                   "while True: pass", timeout_s=2)
-    assert done["status"] == "timeout"
-    assert done["state_lost"] is True
-    assert done["kernel_epoch"] == before + 1
-    assert box.get()["session"]["kernel_epoch"] == before + 1
-    assert box.run("print('kept' in globals())")["stdout"] == "False\n"
-
-    # The same container, since booting is what costs.
-    done = box.run("import os; os._exit(1)")
-    assert done["status"] == "kernel_died"
-    assert done["error"] == {"name": "exit", "value": "1",
-                             "traceback": done["error"]["traceback"]}
-    assert done["state_lost"] is True
-    assert done["kernel_epoch"] == before + 2
-    assert box.run("print(1)")["stdout"] == "1\n"
-
-    done = box.run("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
-    assert done["status"] == "kernel_died"
-    assert done["error"]["name"] == "SIGSEGV"
-    assert box.run("print(2)")["stdout"] == "2\n"
-
-    # A fork bomb and memory hunger stay inside the kernel's cgroup.
+def test_memory_hunger_stays_inside_the_kernels_group(box):
     done = box.run("hog = []\nwhile True: hog.append(bytearray(1 << 24))",
                    timeout_s=120)
     assert done["status"] in ("oom", "error"), done
@@ -163,16 +94,6 @@ def test_a_lease_does_not_delay_the_harvest(box):
     box.run("os.close(fd); os.unlink('leased')")
 
 
-def test_a_child_that_holds_the_pipes_does_not_hold_the_answer(box):
-    done = box.run("import subprocess\n"
-                   "p = subprocess.Popen(['sleep', '300'])\n"
-                   "print('done')", timeout_s=60)
-    assert done["status"] == "ok"
-    assert done["stdout"] == "done\n"
-    assert done["duration_ms"] < 30000
-    box.run("p.kill(); p.wait()")
-
-
 def test_large_output_is_cut_with_counts_and_kept_in_full(box):
     done = box.run("import sys\nsys.stdout.write('é' * 1_500_000)")
     assert done["status"] == "ok"
@@ -213,43 +134,3 @@ def test_a_stream_tells_output_as_it_comes(box):
     from cupola import read_events
     assert [name for name, _, _ in read_events(response)] \
         == ["execution.done"]
-
-
-def test_background_then_interrupt(box):
-    from cupola import wait_until
-    response = box.daemon.call(
-        "POST", f"{box.path}/exec",
-        json={"code": "print('on', flush=True)\nwhile True: pass",
-              "background": True, "timeout_s": 120})
-    assert response.status_code == 202
-    ident = response.json()["id"]
-    path = f"{box.path}/executions/{ident}"
-
-    def status():
-        return box.daemon.json("GET", path)["status"]
-
-    wait_until(lambda: status() == "running", 60, "the execution to run")
-    # Running is not yet inside the loop; the first line shows that.
-    wait_until(lambda: box.daemon.json("GET", path)["stdout"], 60, "output")
-    assert box.daemon.call("POST", f"{path}/interrupt").status_code == 202
-    wait_until(lambda: status() == "interrupted", 60, "the interrupt")
-    assert box.run("print(1)")["stdout"] == "1\n"
-
-
-def test_the_queue_has_eight_places(box):
-    import concurrent.futures
-    codes = []
-    with concurrent.futures.ThreadPoolExecutor(12) as pool:
-        def one(_):
-            return box.daemon.call(
-                "POST", f"{box.path}/exec", headers={},
-                json={"code": "import time; time.sleep(3)",
-                      "background": True})
-        codes = [r.status_code for r in pool.map(one, range(12))]
-        bodies = json.dumps(codes)
-    assert 9 <= codes.count(202) <= 10, bodies
-    assert set(codes) == {202, 409}, bodies
-    assert box.run is not None
-    from cupola import wait_until
-    wait_until(lambda: box.get()["session"]["state"] == "running", 120,
-               "the queue to run dry")
