@@ -792,7 +792,9 @@ class Kernel:
             self.tell_error("OSError", NO_DESCRIPTOR, f"OSError: {NO_DESCRIPTOR}\n")
             self.send(FINISHED + struct.pack("<?I", True, count))
             return None
-        return source.decode("utf-8", "replace"), count, fd
+        # Editors put a byte order mark before what they save; so does Python
+        # pass over it in a file.
+        return source.decode("utf-8-sig", "replace"), count, fd
 
     def serve(self):
         while True:

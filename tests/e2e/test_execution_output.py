@@ -243,6 +243,26 @@ def test_output_below_sys_stdout_is_heard_in_order(box):
     assert done["stderr"] == "fd2\nchild\n"
 
 
+def test_a_threads_late_output_is_never_the_wrong_executions(box, canary):
+    first = box.run("import threading, time\n"
+                    "def f():\n"
+                    "    for i in range(5):\n"
+                    "        time.sleep(.4)\n"
+                    "        print('late', i, flush=True)\n"
+                    "threading.Thread(target=f).start()\n"
+                    "print('done')")
+    assert (first["status"], first["stdout"]) == ("ok", "done\n")
+    assert first["duration_ms"] < 1500
+    second = box.run("import time; time.sleep(3); print('mine')")
+    assert "mine\n" in second["stdout"]
+    assert re.fullmatch(r"(late \d\n|mine\n)*", second["stdout"]), second
+    # What was told of the first stays so.
+    assert box.execution(first["id"]) == first
+    third = box.run("print('third')")
+    assert third["stdout"] == "third\n"
+    assert "late" not in canary.box.run("print('canary')")["stdout"]
+
+
 @pytest.mark.parametrize("code", [
     "import sys, io\n"
     "sys.stdout = None; sys.stderr = io.StringIO()\n"
@@ -274,23 +294,3 @@ def test_the_next_execution_is_heard_whatever_became_of_the_streams(
     assert "1 / 0" in done["error"]["traceback"]
     assert box.run("import sys; print('err', file=sys.stderr)")["stderr"] \
         == "err\n"
-
-
-def test_a_threads_late_output_is_never_the_wrong_executions(box, canary):
-    first = box.run("import threading, time\n"
-                    "def f():\n"
-                    "    for i in range(5):\n"
-                    "        time.sleep(.4)\n"
-                    "        print('late', i, flush=True)\n"
-                    "threading.Thread(target=f).start()\n"
-                    "print('done')")
-    assert (first["status"], first["stdout"]) == ("ok", "done\n")
-    assert first["duration_ms"] < 1500
-    second = box.run("import time; time.sleep(3); print('mine')")
-    assert "mine\n" in second["stdout"]
-    assert re.fullmatch(r"(late \d\n|mine\n)*", second["stdout"]), second
-    # What was told of the first stays so.
-    assert box.execution(first["id"]) == first
-    third = box.run("print('third')")
-    assert third["stdout"] == "third\n"
-    assert "late" not in canary.box.run("print('canary')")["stdout"]
