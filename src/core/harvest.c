@@ -11,7 +11,7 @@
  * The last files of a session that ends at a limit or when the daemon is
  * drained: QUIESCE syncs the guest and lists what changed since the last
  * execution, through memory maps for example. What cannot be fetched within
- * CONTAINER_HARVEST_USEC of the end's beginning is lost.
+ * CONTAINER_HARVEST_USEC of the end's beginning is lost; what was, is kept.
  */
 
 static void on_harvest_saved(void *userdata, int r)
@@ -28,12 +28,36 @@ static void count_file(void *userdata, struct pulled *file)
 	c->usage.bytes_out += file->view.bytes;
 }
 
-static void on_pulled(void *userdata)
+static void count_skipped(void *userdata, const struct exec_skipped *skipped)
 {
-	struct container *c = userdata;
-	struct store_batch *batch = pull_batch(c->harvest);
+	uint64_t *count = userdata;
+
+	*count += skipped->count > 0 ? skipped->count : 1;
+}
+
+/* Nobody asks what became of these: the log has to say it. */
+static void tell_skipped(struct container *c)
+{
+	uint64_t count = 0;
+
+	pull_each_skipped(c->harvest, count_skipped, &count);
+	if (count > 0)
+		log_warning(&c->scope, 0,
+			    "%llu of the session's last files are not kept",
+			    (unsigned long long)count);
+}
+
+/* What is here by now, be it all of it or not. */
+static void harvest_keep(struct container *c)
+{
+	struct store_batch *batch;
 	int r;
 
+	pull_give_up(c->harvest);
+	tell_skipped(c);
+	batch = pull_batch(c->harvest);
+	if (!batch)
+		return; /* the guest has not told all of the list */
 	pull_each(c->harvest, count_file, c);
 	(void)failpoint("harvest-before-commit");
 	/* The end of the session is committed later, so this is seen first. */
@@ -42,7 +66,12 @@ static void on_pulled(void *userdata)
 		store_batch_free(batch);
 		on_harvest_saved(NULL, r);
 	}
-	container_destroy_vm(c);
+}
+
+static void on_pulled(void *userdata)
+{
+	/* Which stops the harvest, and so keeps the files. */
+	container_destroy_vm(userdata);
 }
 
 bool harvest_start(struct container *c)
@@ -99,6 +128,9 @@ void harvest_stop(struct container *c)
 	timer_clear(c->harvest_deadline);
 	if (c->vm)
 		c->vm->quiesce_call = 0;
+	if (!c->harvest)
+		return;
+	harvest_keep(c);
 	/* Maybe from within its own callback: it frees itself when it can. */
 	pull_free(take_ptr(c->harvest));
 }

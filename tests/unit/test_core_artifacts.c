@@ -233,6 +233,45 @@ static void names_cannot_make_an_answer_large(void **state)
 	assert_int_equal(v.skipped_total, WIRE_CHANGED_MAX);
 }
 
+static void on_listed(void *userdata, const struct cfile_view *file)
+{
+	strcat(userdata, file->path + strlen("/mnt/data/"));
+}
+
+/* The guest falls silent in the middle of its second file. */
+static void what_was_fetched_when_the_last_harvest_ends_is_kept(void **state)
+{
+	const struct core_page page = { .limit = 10, .ascending = true };
+	struct fixture *fx = *state;
+	struct error err = ERROR_INIT;
+	struct session s = { .told = 0 };
+	char names[64] = "";
+	bool more;
+
+	fixture_start(fx);
+	s.g = fixture_session(fx, s.c);
+	clock_advance(fx->clock, 20 * USEC_PER_MINUTE);
+	RUN_UNTIL(fx, s.g->quiesces == 1);
+	guest_write(s.g, "one", "1", 1);
+	guest_write(s.g, "two", "2", 1);
+	guest_say_changed(s.g, s.g->quiesce_call, "one", 1, WIRE_SKIP_NONE);
+	guest_say_changed(s.g, s.g->quiesce_call, "two", 1, WIRE_SKIP_NONE);
+	guest_say_quiesced(s.g, 2);
+	RUN_UNTIL(fx, s.g->gets == 1);
+	s.g->no_end = true;
+	RUN_UNTIL(fx, s.g->gets == 2);
+	fixture_settle(fx);
+	assert_int_equal(fixture_container(fx, s.c).state,
+			 SESSION_VIEW_STOPPING);
+	clock_advance(fx->clock, 11 * USEC_PER_SEC);
+	fixture_wait_state(fx, s.c, SESSION_VIEW_ENDED);
+	fixture_settle(fx);
+	assert_int_equal(core_cfile_list(fx->core, &fx->who, s.c, &page,
+					 on_listed, names, &more, &err),
+			 0);
+	assert_string_equal(names, "one");
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -245,6 +284,7 @@ int main(void)
 		TEST(limits_are_told_with_their_numbers),
 		TEST(what_is_not_listed_is_counted),
 		TEST(names_cannot_make_an_answer_large),
+		TEST(what_was_fetched_when_the_last_harvest_ends_is_kept),
 	};
 
 	return RUN_TESTS(tests);
