@@ -2,7 +2,7 @@
 #ifndef CORE_CFILE_H
 #define CORE_CFILE_H
 
-/* What the operator's calls share with a tenant's. */
+/* What the halves of container files share, and the operator's calls with them. */
 
 #include "core/core_priv.h"
 

@@ -211,6 +211,7 @@ int core_new(const struct core_config *config, struct core **ret,
 	if (!core)
 		return error_set_errno(err, -ENOMEM, "Cannot begin");
 	TAILQ_INIT(&core->assemblies);
+	TAILQ_INIT(&core->creating);
 	core->event = sd_event_ref(config->event);
 	core->clock = config->clock;
 	core->guest_clock = config->guest_clock;

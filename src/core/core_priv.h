@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -73,6 +74,8 @@ struct core {
 	sd_event_source *stop_over;
 	void (*stop_done)(void *userdata);
 	void *stop_userdata;
+
+	TAILQ_HEAD(, cfile_create) creating; /* cfile_create.c */
 
 	/* Rows that views point into until the loop goes on. */
 	struct store_container row_container;

@@ -12,6 +12,7 @@ libcore_a_SOURCES = \
 	%reldir%/boot_trace.c %reldir%/boot_trace.h \
 	%reldir%/budget.c %reldir%/budget.h \
 	%reldir%/cfile.c %reldir%/cfile.h \
+	%reldir%/cfile_create.c \
 	%reldir%/container.c %reldir%/container.h \
 	%reldir%/container_create.c \
 	%reldir%/container_exec.c \

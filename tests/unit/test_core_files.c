@@ -130,6 +130,45 @@ static void an_upload_may_go_into_a_directory_and_is_found_there(void **state)
 	assert_int_equal(a.err.code, ERR_NOT_FOUND);
 }
 
+/* Their rows have the order in which the guest renamed them. */
+static void uploads_go_into_a_guest_one_after_the_other(void **state)
+{
+	static const char *const contents[] = { "1", "22", "333", "4444" };
+	struct fixture *fx = *state;
+	struct answer answers[4];
+	struct scripted_guest *g;
+	struct cfile_view file;
+	char c[ID_SIZE];
+	unsigned i;
+
+	fixture_start(fx);
+	g = fixture_session(fx, c);
+	for (i = 0; i < 4; i++)
+		upload_to(fx, c, "same.txt", contents[i], &answers[i]);
+	for (i = 0; i < 4; i++) {
+		RUN_UNTIL(fx, answers[i].called);
+		assert_false(answers[i].failed);
+	}
+	assert_int_equal(g->puts, 4);
+	assert_int_equal(core_cfile_find(fx->core, &fx->who, c,
+					 "/mnt/data/same.txt", &file,
+					 &answers[0].err),
+			 0);
+	assert_int_equal(file.bytes, guest_file(g, "same.txt")->size);
+
+	/* Nobody waits for a guest that is gone. */
+	g->mute = true;
+	for (i = 0; i < 4; i++)
+		upload_to(fx, c, "late.txt", contents[i], &answers[i]);
+	fixture_settle(fx);
+	assert_false(answers[0].called || answers[3].called);
+	vmd_vm_gone(&fx->vmd, fixture_vm(fx, c), VMD_REASON_CRASHED);
+	for (i = 0; i < 4; i++) {
+		RUN_UNTIL(fx, answers[i].called);
+		assert_true(answers[i].failed);
+	}
+}
+
 static void an_upload_stops_the_idle_clock(void **state)
 {
 	struct fixture *fx = *state;
@@ -429,6 +468,7 @@ int main(void)
 		TEST(an_upload_is_visible_when_it_is_answered),
 		TEST(an_upload_while_the_vm_boots_is_placed_later),
 		TEST(an_upload_may_go_into_a_directory_and_is_found_there),
+		TEST(uploads_go_into_a_guest_one_after_the_other),
 		TEST(an_upload_stops_the_idle_clock),
 		TEST(a_deleted_file_goes_from_the_guest_before_the_next_execution),
 		TEST(what_is_anothers_is_not_there),
