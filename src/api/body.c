@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/header.h"
 #include "api/http_conn.h"
@@ -213,6 +214,11 @@ static int begin_json(struct request *req, struct error *err)
 	return 0;
 }
 
+static bool is_plain(const char *encoding)
+{
+	return !encoding || strcasecmp(encoding, "identity") == 0;
+}
+
 int body_begin(struct request *req, struct error *err)
 {
 	enum body_kind kind = req->match.route->body;
@@ -222,6 +228,10 @@ int body_begin(struct request *req, struct error *err)
 	/* An empty body means all defaults, whatever its type. */
 	if (kind == BODY_NONE || !http_head_has_body(&req->head))
 		return 0;
+	if (!is_plain(req->head.value[FIELD_CONTENT_ENCODING]))
+		return error_set(err, ERR_MEDIA_TYPE,
+				 "The body must not have a Content-Encoding: "
+				 "nothing here unpacks it");
 	if (form && (kind == BODY_FORM || kind == BODY_JSON_OR_FORM))
 		return begin_form(req, err);
 	if (kind == BODY_FORM)

@@ -13,6 +13,7 @@ static const char *const names[] = {
 	[FIELD_API_KEY]			= "api-key",
 	[FIELD_AUTHORIZATION]		= "Authorization",
 	[FIELD_CONTENT_LENGTH]		= "Content-Length",
+	[FIELD_CONTENT_ENCODING]	= "Content-Encoding",
 	[FIELD_CONTENT_TYPE]		= "Content-Type",
 	[FIELD_CUPOLA_TENANT]		= "Cupola-Tenant",
 	[FIELD_EXPECT]			= "Expect",

@@ -139,6 +139,7 @@ static void broken_forms_are_refused(void **state)
 		{ FORM, "--bx\r\n" END, 400 },
 		{ FORM, "--b\r\nX: y\r\n\r\nx\r\n" END, 400 },
 		{ FORM, "--b\r\nno colon\r\n\r\nx\r\n" END, 400 },
+		{ FORM "\r\nContent-Encoding: gzip", FILE_PART("x", "x") END, 415 },
 		{ "multipart/form-data", FILE_PART("x", "x") END, 400 },
 		{ "multipart/form-data; boundary=\"\"", END, 400 },
 		{ "application/json", "{}", 415 },
