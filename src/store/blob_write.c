@@ -137,7 +137,9 @@ static int put_in_place(struct blob_write *w)
 	if (r < 0)
 		return r;
 	w->pinned = true;
-	r = rename_into_folder(w, path, folder);
+	r = failpoint("blob-before-rename");
+	if (r >= 0)
+		r = rename_into_folder(w, path, folder);
 	if (r < 0)
 		return r;
 	close_fd(&w->fd);

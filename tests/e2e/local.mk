@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	%reldir%/conftest.py \
 	%reldir%/cupola.py \
 	%reldir%/invariants.py \
+	%reldir%/test_artifact_faults.py \
 	%reldir%/test_artifacts.py \
 	%reldir%/test_clients.py \
 	%reldir%/test_cupolactl.py \
