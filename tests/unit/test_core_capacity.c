@@ -120,6 +120,75 @@ static void a_tenant_has_its_share_of_sessions(void **state)
 	fixture_create(fx, NULL, 0, &a);
 }
 
+/* Ask for as many at once. Return: how many were admitted */
+static unsigned admit(struct fixture *fx, unsigned count, struct answer *ret)
+{
+	const struct container_spec spec = { .name = "x" };
+	unsigned i, admitted = 0;
+
+	for (i = 0; i < count; i++) {
+		struct answer *a = &ret[admitted];
+
+		*a = (struct answer){ .called = false };
+		if (core_container_create(fx->core, &fx->who, &spec,
+					  on_container, a, &a->err) >= 0) {
+			admitted++;
+			continue;
+		}
+		assert_int_equal(a->err.code, ERR_CAPACITY);
+		assert_string_equal(a->err.reason, "capacity");
+	}
+	for (i = 0; i < admitted; i++) {
+		RUN_UNTIL(fx, ret[i].called);
+		assert_false(ret[i].failed);
+	}
+	return admitted;
+}
+
+#define ROOM 4
+
+static void as_many_as_memory_allows_are_admitted_at_one_instant(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a[2 * ROOM], gone = { .called = false };
+	unsigned i;
+
+	/* 1 GiB each, and not quite enough for one more. */
+	fixture_set(fx, "host.memory=5119M");
+	fixture_set(fx, "host.memory_commit=1.0");
+	fixture_start(fx);
+	assert_int_equal(admit(fx, 2 * ROOM, a), ROOM);
+	assert_int_equal(admit(fx, 1, a + ROOM), 0);
+	for (i = 0; i < ROOM; i++)
+		fixture_wait_state(fx, a[i].id, SESSION_VIEW_RUNNING);
+	assert_int_equal(core_container_delete(fx->core, &fx->who, a[0].id,
+					       on_done, &gone, &gone.err),
+			 0);
+	RUN_UNTIL(fx, gone.called && vmd_running(&fx->vmd) == ROOM - 1);
+	fixture_settle(fx);
+	assert_int_equal(admit(fx, ROOM, a), 1);
+}
+
+static void creates_that_fail_give_back_all_they_took(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a[2 * ROOM];
+	unsigned i, failed;
+
+	fixture_set(fx, "host.memory=5119M");
+	fixture_set(fx, "host.memory_commit=1.0");
+	fixture_start(fx);
+	fx->vmd.fail_create = -EIO;
+	for (failed = 0; failed < 1000; failed += ROOM) {
+		assert_int_equal(admit(fx, ROOM + 1, a), ROOM);
+		for (i = 0; i < ROOM; i++)
+			fixture_wait_state(fx, a[i].id, SESSION_VIEW_ENDED);
+	}
+	fixture_settle(fx);
+	fx->vmd.fail_create = 0;
+	assert_int_equal(admit(fx, 2 * ROOM, a), ROOM);
+}
+
 static void without_a_hypervisor_process_creates_are_refused(void **state)
 {
 	struct fixture *fx = *state;
@@ -216,6 +285,8 @@ int main(void)
 		TEST(a_pool_that_fails_waits_longer_each_time),
 		TEST(what_cannot_be_had_is_refused_and_costs_nothing),
 		TEST(a_tenant_has_its_share_of_sessions),
+		TEST(as_many_as_memory_allows_are_admitted_at_one_instant),
+		TEST(creates_that_fail_give_back_all_they_took),
 		TEST(without_a_hypervisor_process_creates_are_refused),
 		TEST(a_destroy_that_hangs_keeps_its_room),
 		TEST(a_cid_that_is_taken_is_followed_by_the_next),
