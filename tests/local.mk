@@ -27,6 +27,9 @@ check_scripts = \
 dist_check_SCRIPTS += $(check_scripts)
 TESTS += $(check_scripts)
 
+# Boots VMs; run by contrib/check.
+EXTRA_DIST += %reldir%/stress
+
 include $(top_srcdir)/tests/unit/local.mk
 include $(top_srcdir)/tests/fuzz/local.mk
 include $(top_srcdir)/tests/guest/local.mk
