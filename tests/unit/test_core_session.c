@@ -189,6 +189,26 @@ static void a_vm_that_dies_ends_all_its_executions(void **state)
 	assert_int_equal(fixture_container(fx, c).usage.cpu_msec, 7000);
 }
 
+static void a_guest_that_powers_off_is_not_started_again(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE], id[ID_SIZE];
+	struct scripted_guest *g;
+	struct exec_view v;
+
+	fixture_start(fx);
+	g = fixture_session(fx, c);
+	fixture_exec(fx, c, "a", id);
+	RUN_UNTIL(fx, g->execs == 1);
+	vmd_vm_gone(&fx->vmd, fixture_vm(fx, c), VMD_REASON_SHUTDOWN);
+	assert_string_equal(ended_reason(fx, c), "guest_shutdown");
+	v = fixture_exec_view(fx, c, id);
+	assert_int_equal(v.status, EXEC_SESSION_LOST);
+	assert_string_equal(v.error_name, "guest_shutdown");
+	fixture_settle(fx);
+	assert_int_equal(fx->vmd.creates, 1);
+}
+
 static void an_expired_container_says_when_why_and_what_to_do(void **state)
 {
 	struct fixture *fx = *state;
@@ -370,6 +390,7 @@ int main(void)
 		TEST(files_outlive_their_container),
 		TEST(the_hard_limit_ends_what_runs),
 		TEST(a_vm_that_dies_ends_all_its_executions),
+		TEST(a_guest_that_powers_off_is_not_started_again),
 		TEST(an_expired_container_says_when_why_and_what_to_do),
 		TEST(delete_works_in_every_state),
 		TEST(a_vm_that_cannot_be_made_is_boot_failed),
