@@ -929,6 +929,8 @@ def warm_up():
         shell.user_ns.pop(name, None)
     os.close(kernel.null)
     sys.stdin, sys.stdout, sys.stderr = streams
+    # Closed here: no kernel has the descriptor, and would say so on stderr.
+    kernel.stdout.close()
     kernel.stdin, kernel.stdout = None, sys.stdout
     kernel.sources.clear()
     kernel.sources_size = 0
