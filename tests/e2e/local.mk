@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	%reldir%/test_execution_faults.py \
 	%reldir%/test_execution_output.py \
 	%reldir%/test_executions.py \
+	%reldir%/test_exhaustion.py \
 	%reldir%/test_input.py \
 	%reldir%/test_isolation.py \
 	%reldir%/test_python_image.py \
