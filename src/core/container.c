@@ -293,7 +293,7 @@ static void container_bury(struct container *c)
 	handle_drop(c);
 	container_detach_execs(c);
 	map_remove(&c->core->containers, &c->node);
-	tenant_give_session(c->tenant);
+	tenant_give_session(c->core, c->tenant);
 	timer_clear(c->limit);
 	timer_clear(c->harvest_deadline);
 	gc_bury(&c->core->gc, &c->buried, container_free, c);

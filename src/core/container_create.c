@@ -336,7 +336,7 @@ static int create_start(struct create *cr, const struct container_spec *spec,
 			map_remove(&core->containers, &c->node);
 	}
 	if (r < 0) {
-		tenant_give_session(c->tenant);
+		tenant_give_session(core, c->tenant);
 		container_free(c);
 		return error_set_errno(err, r, "Cannot make a container");
 	}

@@ -234,9 +234,12 @@ int tenant_take_session(struct core *core, struct tenant *tenant,
 	return 0;
 }
 
-void tenant_give_session(struct tenant *tenant)
+void tenant_give_session(struct core *core, struct tenant *tenant)
 {
 	tenant->sessions--;
+	/* The last that its erasing waited for. */
+	if (tenant->closed_usec && tenant->sessions == 0 && !core->stopping)
+		timer_set(core->sweep, 0);
 }
 
 int tenant_check_execution(const struct core *core, const struct tenant *tenant,

@@ -111,7 +111,7 @@ struct key *key_use(struct core *core, const struct store_key *row,
  */
 int tenant_take_session(struct core *core, struct tenant *tenant,
 			struct error *err);
-void tenant_give_session(struct tenant *tenant);
+void tenant_give_session(struct core *core, struct tenant *tenant);
 
 /** tenant_check_execution() - Whether it may have one more */
 int tenant_check_execution(const struct core *core, const struct tenant *tenant,

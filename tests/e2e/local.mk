@@ -17,4 +17,5 @@ EXTRA_DIST += \
 	%reldir%/test_isolation.py \
 	%reldir%/test_python_image.py \
 	%reldir%/test_start.py \
-	%reldir%/test_survival.py
+	%reldir%/test_survival.py \
+	%reldir%/test_tenants.py

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "store/store_usage.h"
 
 /* Runs @body as a daemon of its own until SIGKILL, then starts the next. */
 static void die_in(struct fixture *fx, const char *failpoint,
@@ -177,12 +178,62 @@ static void what_was_announced_is_there_whenever_it_is_killed(void **state)
 	}
 }
 
+/* The end of a session and what it used, as core writes them: in one batch. */
+static int close_batch(struct fixture *fx)
+{
+	struct store_batch *batch = store_batch_new(fx->store);
+	struct store_container container = container_row("cntr_1", "t1");
+	struct store_usage usage = { .amount = 60, .at_usec = 1 };
+
+	COPY(usage.tenant, "t1");
+	COPY(usage.container_id, "cntr_1");
+	COPY(usage.kind, "ended");
+	container.ended_usec = 1;
+	(void)store_batch_put_container(batch, &container);
+	(void)store_batch_add_usage(batch, &usage);
+	return fixture_commit(fx, batch);
+}
+
+static void close_account(struct fixture *fx)
+{
+	(void)close_batch(fx);
+}
+
+static void killed_at_the_end_of_a_session_its_account_is_closed_once(
+	void **state)
+{
+	struct fixture *fx = *state;
+	struct store_container container;
+	uint64_t assigned = 1;
+
+	die_in(fx, "store-before-commit:kill9", close_account);
+	assert_int_equal(store_usage_assigned(fx->store, "t1", 0, &assigned),
+			 0);
+	assert_int_equal(assigned, 0);
+	assert_int_equal(
+		store_container_get(fx->store, NULL, "cntr_1", &container),
+		-ENOENT);
+	die_in(fx, "store-after-commit:kill9", close_account);
+	assert_int_equal(store_usage_assigned(fx->store, "t1", 0, &assigned),
+			 0);
+	assert_int_equal(assigned, 60);
+	assert_int_equal(
+		store_container_get(fx->store, NULL, "cntr_1", &container), 0);
+	assert_int_equal(container.ended_usec, 1);
+	/* Whoever tried again would change nothing. */
+	assert_int_equal(close_batch(fx), -EEXIST);
+	assert_int_equal(store_usage_assigned(fx->store, "t1", 0, &assigned),
+			 0);
+	assert_int_equal(assigned, 60);
+}
+
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(killed_at_the_end_of_a_session_its_account_is_closed_once),
 		TEST(killed_before_the_commit_nothing_has_happened),
 		TEST(killed_after_the_commit_all_of_it_has),
 		TEST(killed_between_blob_and_row_the_blob_goes),
