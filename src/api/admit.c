@@ -35,7 +35,7 @@ void admit_cut(struct api *api, const char *tenant, const char *key_id)
 	unsigned count = 0;
 
 	TAILQ_FOREACH(req, &api->admitted, in_api) {
-		if (!req->conn || strcmp(req->who.tenant, tenant) != 0 ||
+		if (strcmp(req->who.tenant, tenant) != 0 ||
 		    (key_id && strcmp(req->who.key_id, key_id) != 0))
 			continue;
 		http_conn_shut(req->conn);

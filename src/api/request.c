@@ -76,7 +76,6 @@ struct request *request_new(struct api *api, struct http_conn *conn,
 
 static void request_free(struct request *req)
 {
-	admit_end(req);
 	if (req->response)
 		MHD_destroy_response(req->response);
 	if (req->work_free)
@@ -91,6 +90,8 @@ static void request_free(struct request *req)
 void request_gone(struct request *req)
 {
 	request_log(req);
+	/* Now: what core still owes may come after the server's end. */
+	admit_end(req);
 	req->conn = NULL;
 	/* Nobody waits for these any more, whether core still answers or not. */
 	body_done(&req->body);

@@ -204,6 +204,26 @@ static void a_revoked_key_ends_the_calls_that_wait(void **state)
 	wait_for(fx, "default", NULL, true);
 }
 
+/* What core owes comes when there is no server any more. */
+static void an_answer_after_the_servers_end_finds_nobody(void **state)
+{
+	static const char request[] =
+		"POST /v1/containers/" FAKE_CONTAINER "/exec HTTP/1.1\r\n" HOST
+		AUTH "Content-Type: application/json\r\n"
+		"Content-Length: 12\r\n\r\n{\"code\":\"x\"}";
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+
+	fx->core->hold_accept = true;
+	assert_true(client_send(fx, fd, request, strlen(request)));
+	run_loop(fx);
+	assert_int_equal(fx->core->requests, 1);
+	api_free(fx->api);
+	fx->api = NULL;
+	assert_int_equal(fx->core->requests, 0);
+	fake_core_accept(fx->core);
+}
+
 static void caches_are_told_that_an_answer_is_one_tenants(void **state)
 {
 	static const char *const requests[] = {
@@ -374,6 +394,7 @@ int main(void)
 			failures_are_held_against_a_network_and_forgotten),
 		TEST(a_full_share_of_requests_is_refused_with_the_time_to_wait),
 		TEST(a_revoked_key_ends_the_calls_that_wait),
+		TEST(an_answer_after_the_servers_end_finds_nobody),
 		TEST(caches_are_told_that_an_answer_is_one_tenants),
 		TEST(nobody_chooses_an_id),
 		TEST(strangers_on_the_unix_socket_need_a_key),
