@@ -10,6 +10,7 @@
 #include "api/api_private.h"
 #include "api/http_listen.h"
 #include "api/http_server.h"
+#include "api/request.h"
 #include "base/cleanup.h"
 #include "core/core.h"
 
@@ -45,10 +46,15 @@ int api_new(const struct api_config *config, struct api **ret,
 
 void api_free(struct api *api)
 {
+	struct request *req;
+
 	if (!api)
 		return;
 	core_on_revoked(api->config.core, NULL, NULL);
 	http_server_free(api->server);
+	/* Core may still call back for these, when we are no more. */
+	while ((req = TAILQ_FIRST(&api->admitted)))
+		admit_end(req);
 	if (api->unix_path)
 		(void)unlink(api->unix_path);
 	free(api->unix_path);

@@ -24,6 +24,7 @@ struct api {
 	struct request_list admitted;	/* with a key, under way */
 	uint64_t auth_failures;
 	struct penalties penalties;
+	uint64_t json_bytes;	/* of large bodies under way; see body.h */
 	char *url;		/* of the first TCP listener, or NULL */
 	LIST_HEAD(, container_zip) zips;	/* archives being fetched */
 	char *unix_path;	/* to be unlinked, or NULL */

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/api_private.h"
 #include "api/header.h"
 #include "api/http_conn.h"
 #include "api/request.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/name.h"
+#include "base/settings.h"
 
 /* ------------------------------------------------------------ parts of a form */
 
@@ -255,6 +257,25 @@ static int feed_form(struct request *req, const char *data, size_t size,
 	return r;
 }
 
+static int charge(struct request *req, size_t size, struct error *err)
+{
+	struct body *body = &req->body;
+	uint64_t *taken = &req->api->json_bytes;
+	uint64_t max = settings_bytes(req->api->config.settings, "listen",
+				      "json_memory");
+
+	if (body->json.length + size <= BODY_JSON_FREE)
+		return 0;
+	if (*taken + size > max)
+		return error_set(err, ERR_CAPACITY,
+				 "Large requests under way take all of the "
+				 "memory there is for them");
+	*taken += size;
+	body->charged_to = taken;
+	body->charged += size;
+	return 0;
+}
+
 int body_feed(struct request *req, const char *data, size_t size,
 	      size_t *ret_used, struct error *err)
 {
@@ -268,6 +289,9 @@ int body_feed(struct request *req, const char *data, size_t size,
 		return req->received + size > json_max(req->match.route)
 			       ? too_large(req->match.route, err)
 			       : 0;
+	r = charge(req, size, err);
+	if (r < 0)
+		return r;
 	r = buf_add(&body->json, data, size);
 	if (r == -EMSGSIZE)
 		return too_large(req->match.route, err);
@@ -300,6 +324,8 @@ void body_done(struct body *body)
 		free(body->field[i].value);
 	}
 	free(body->filename);
+	if (body->charged_to)
+		*body->charged_to -= body->charged;
 	core_upload_free(body->upload);
 	multipart_free(body->form);
 	buf_done(&body->value);

@@ -23,6 +23,10 @@ enum {
 	BODY_FIELD_BYTES_MAX = 4096,
 	/* By how much heads and fields may make a form larger than its file. */
 	BODY_FORM_OVERHEAD = 256 << 10,
+	/* What any JSON body may take; what all take together beyond that is
+	 * bounded by listen.json_memory: many slow clients must not fill the
+	 * memory. */
+	BODY_JSON_FREE = 64 << 10,
 };
 
 /** struct body_field - A plain field of a form; both strings are owned */
@@ -52,6 +56,8 @@ struct body {
 	struct buf value;		/* of the field being read */
 	uint64_t form_bytes;
 	uint64_t file_bytes;
+	uint64_t *charged_to;		/* NULL: nothing was */
+	uint64_t charged;
 	enum { PART_FIELD, PART_FILE } part;
 };
 
@@ -68,8 +74,10 @@ int body_begin(struct request *req, struct error *err);
  * body_feed() - Take bytes
  * @ret_used:	How many were taken
  *
- * Return: 0 when all were; -EAGAIN when the rest must wait until body_on_room()
- * was called; another negative errno with @err
+ * Return: 0 when all were; -EAGAIN, @err untouched, when the rest must wait
+ * until core calls back that there is room; or a negative errno, which may be
+ * -EAGAIN too, with @err: ERR_CAPACITY when large JSON bodies take too much
+ * memory together
  */
 int body_feed(struct request *req, const char *data, size_t size,
 	      size_t *ret_used, struct error *err);

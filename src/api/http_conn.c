@@ -3,7 +3,9 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <linux/sockios.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -49,6 +51,40 @@ static void end_by_deadline(struct http_conn *conn)
 	http_conn_shut(conn);
 }
 
+static void arm_timer(struct http_conn *conn, usec_t at)
+{
+	uint64_t armed = 0;
+	int enabled = SD_EVENT_OFF;
+
+	(void)sd_event_source_get_enabled(conn->timer, &enabled);
+	(void)sd_event_source_get_time(conn->timer, &armed);
+	if (enabled != SD_EVENT_OFF && armed <= at)
+		return;
+	(void)sd_event_source_set_time(conn->timer, at);
+	(void)sd_event_source_set_enabled(conn->timer, SD_EVENT_ONESHOT);
+}
+
+static bool is_read_out(const struct http_conn *conn)
+{
+	int bytes = 0;
+
+	return ioctl(conn->fd, SIOCINQ, &bytes) < 0 || bytes == 0;
+}
+
+/*
+ * Nothing more will come. That ends whatever waits for more; a client that only
+ * closed its sending half may still read an answer that is being sent.
+ */
+static void look_for_more(struct http_conn *conn)
+{
+	if (conn->left || conn->state == CONN_ANSWER)
+		return;
+	if (is_read_out(conn))
+		http_conn_shut(conn);
+	else
+		arm_timer(conn, usec_add(now_usec(conn), HTTP_CONN_LOOK_USEC));
+}
+
 /*
  * Deadlines move on with every request, so the timer is not touched for that:
  * when it fires early it is set again, to where the deadline is by then.
@@ -57,32 +93,22 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct http_conn *conn = userdata;
 
+	(void)source;
 	(void)usec;
-	if (conn->deadline == USEC_INFINITY)
-		return 0;	/* http_conn_enter() arms it */
-	if (conn->deadline > now_usec(conn)) {
-		(void)sd_event_source_set_time(source, conn->deadline);
-		return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	if (conn->deadline <= now_usec(conn)) {
+		if (conn->state == CONN_BODY &&
+		    (conn->suspended || request_goes_on(conn->request)))
+			http_conn_enter(conn, CONN_BODY);
+		else
+			end_by_deadline(conn);
+		return 0;
 	}
-	if (conn->state == CONN_BODY &&
-	    (conn->suspended || request_goes_on(conn->request)))
-		http_conn_enter(conn, CONN_BODY);
-	else
-		end_by_deadline(conn);
+	if (conn->ended)
+		look_for_more(conn);
+	/* In ANSWER there is none: http_conn_enter() arms it. */
+	if (conn->deadline != USEC_INFINITY)
+		arm_timer(conn, conn->deadline);
 	return 0;
-}
-
-static void arm_timer(struct http_conn *conn)
-{
-	uint64_t armed = 0;
-	int enabled = SD_EVENT_OFF;
-
-	(void)sd_event_source_get_enabled(conn->timer, &enabled);
-	(void)sd_event_source_get_time(conn->timer, &armed);
-	if (enabled != SD_EVENT_OFF && armed <= conn->deadline)
-		return;
-	(void)sd_event_source_set_time(conn->timer, conn->deadline);
-	(void)sd_event_source_set_enabled(conn->timer, SD_EVENT_ONESHOT);
 }
 
 void http_conn_enter(struct http_conn *conn, enum http_conn_state to)
@@ -94,25 +120,36 @@ void http_conn_enter(struct http_conn *conn, enum http_conn_state to)
 	if (keep)
 		return;		/* one deadline for both */
 	conn->deadline = usec_add(now_usec(conn), states[to].limit_usec);
-	if (conn->deadline != USEC_INFINITY)
-		arm_timer(conn);
+	if (conn->ended && to != CONN_ANSWER)
+		arm_timer(conn, usec_add(now_usec(conn), HTTP_CONN_LOOK_USEC));
+	else if (conn->deadline != USEC_INFINITY)
+		arm_timer(conn, conn->deadline);
 }
 
 /*
- * A client that only closes its sending half counts as gone, as in most
- * servers: one cannot tell it from a client that has ended, and the library
- * itself closes when it reads the end of the stream.
+ * While it waits for core, a client that only closes its sending half counts as
+ * gone, as in most servers: one cannot tell it from a client that has ended, and
+ * the library itself closes when it reads the end of the stream.
  */
-static int on_left(sd_event_source *source, int fd, uint32_t revents,
-		   void *userdata)
+static void leave_suspended(struct http_conn *conn)
+{
+	conn->left = true;
+	http_conn_resume(conn);
+}
+
+static int on_end(sd_event_source *source, int fd, uint32_t revents,
+		  void *userdata)
 {
 	struct http_conn *conn = userdata;
 
 	(void)source;
 	(void)fd;
 	(void)revents;
-	conn->left = true;
-	http_conn_resume(conn);
+	conn->ended = true;
+	if (conn->suspended)
+		leave_suspended(conn);
+	else
+		arm_timer(conn, usec_add(now_usec(conn), HTTP_CONN_LOOK_USEC));
 	return 0;
 }
 
@@ -134,13 +171,14 @@ struct http_conn *http_conn_new(struct http_server *server, sd_event *event,
 				       HTTP_CONN_HEAD_USEC,
 				       100 * USEC_PER_MSEC, on_timer,
 				       conn) < 0 ||
-	    event_add_io(event, fd, EPOLLRDHUP, on_left, conn, "http-left",
+	    event_add_io(event, fd, EPOLLRDHUP, on_end, conn, "http-end",
 			 &conn->watch) < 0) {
 		http_conn_free(conn);
 		return NULL;
 	}
 	(void)sd_event_source_set_description(conn->timer, "http-deadline");
-	(void)sd_event_source_set_enabled(conn->watch, SD_EVENT_OFF);
+	/* It happens once, and would be told again and again. */
+	(void)sd_event_source_set_enabled(conn->watch, SD_EVENT_ONESHOT);
 	conn->deadline = usec_add(now_usec(conn), HTTP_CONN_HEAD_USEC);
 	return conn;
 }
@@ -159,7 +197,8 @@ void http_conn_suspend(struct http_conn *conn)
 	assert(!conn->suspended);
 	conn->suspended = true;
 	MHD_suspend_connection(conn->mhd);
-	(void)sd_event_source_set_enabled(conn->watch, SD_EVENT_ON);
+	if (conn->ended)
+		leave_suspended(conn);
 }
 
 void http_conn_resume(struct http_conn *conn)
@@ -167,7 +206,6 @@ void http_conn_resume(struct http_conn *conn)
 	if (!conn->suspended)
 		return;
 	conn->suspended = false;
-	(void)sd_event_source_set_enabled(conn->watch, SD_EVENT_OFF);
 	MHD_resume_connection(conn->mhd);
 	/* Driven by somebody else's loop, the library signals nothing. */
 	http_server_wake(conn->server);

@@ -8,7 +8,10 @@
  *
  * libmicrohttpd's timeout is for inactivity only, so that a byte now and then
  * keeps a connection for ever, and while a connection is suspended it notices
- * nothing at all. Both gaps are closed here.
+ * nothing at all. Nor does it otherwise where the client's last bytes and the
+ * end of its stream come at once: it takes a read that gave less than it had room
+ * for to have emptied the socket, and waits for an event that has passed. These
+ * gaps are closed here.
  */
 
 #include <microhttpd.h>
@@ -26,6 +29,9 @@ struct request;
 #define HTTP_CONN_HEAD_USEC (10 * USEC_PER_SEC)
 #define HTTP_CONN_BODY_USEC (30 * USEC_PER_SEC)
 #define HTTP_CONN_IDLE_USEC (40 * USEC_PER_SEC)
+
+/* How soon to look whether a client that sends nothing more was read out. */
+#define HTTP_CONN_LOOK_USEC (50 * USEC_PER_MSEC)
 
 /**
  * enum http_conn_state - What is being waited for
@@ -66,6 +72,8 @@ enum http_conn_state {
 /**
  * struct http_conn - A connection; written by http_conn.c and http_server.c
  * @request:	The one under way; NULL in FRESH and IDLE
+ * @ended:	The client has closed, or its sending half: it still gets the
+ *		answer to what it has sent, if that need not be waited for
  * @left:	The client has gone, or was given up; nothing can be sent
  * @linger:	Bytes of the client may still come and must not reset the
  *		connection before it has read the answer
@@ -80,11 +88,12 @@ struct http_conn {
 	enum http_conn_state state;
 	struct request *request;
 	bool suspended;
+	bool ended;
 	bool left;
 	bool linger;
 	usec_t deadline;	/* monotonic */
 	sd_event_source *timer;
-	sd_event_source *watch;	/* for the client's leaving */
+	sd_event_source *watch;	/* for the end of what the client sends */
 };
 
 TAILQ_HEAD(http_conn_list, http_conn);

@@ -337,7 +337,8 @@ static enum MHD_Result turn_body(struct request *req, const char *data,
 		r = body_feed(req, data, *size, &used, &err);
 	req->received += used;
 	*size -= used;
-	if (r == -EAGAIN) {
+	/* A failure may have the same number, but has a sentence as well. */
+	if (r == -EAGAIN && !error_is_set(&err)) {
 		http_conn_suspend(req->conn);
 		return MHD_YES;
 	}

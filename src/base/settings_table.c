@@ -41,6 +41,9 @@ const struct setting settings_table[] = {
 	STRING("listen", "socket", "/run/cupola/cupola.sock", 107,
 	       "Unix socket of API and administration"),
 
+	SIZE("listen", "json_memory", "64M", MIB(8), GIB(64),
+	     "memory for large JSON bodies of all clients together"),
+
 	BOOL("host", "allow_emulation", "no",
 	     "run VMs without KVM, which gives no security promise"),
 	NUMBER("host", "memory_commit", "1.0", 50, 4000,

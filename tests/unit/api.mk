@@ -16,6 +16,11 @@ unit_tests += %reldir%/test_api_strict
 tests_unit_test_api_strict_SOURCES = %reldir%/test_api_strict.c $(api_fixture)
 tests_unit_test_api_strict_LDADD = $(api_fixture_libs)
 
+unit_tests += %reldir%/test_api_overload
+tests_unit_test_api_overload_SOURCES = %reldir%/test_api_overload.c \
+	$(api_fixture)
+tests_unit_test_api_overload_LDADD = $(api_fixture_libs)
+
 unit_tests += %reldir%/test_api_files
 tests_unit_test_api_files_SOURCES = %reldir%/test_api_files.c $(api_fixture)
 tests_unit_test_api_files_LDADD = $(api_fixture_libs)
