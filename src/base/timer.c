@@ -100,6 +100,13 @@ void timer_set(struct timer *t, usec_t deadline)
 	timer_arm(t);
 }
 
+void timer_make_urgent(struct timer *t)
+{
+	/* Fails only for a source of another process. */
+	(void)sd_event_source_set_priority(t->source,
+					   SD_EVENT_PRIORITY_IMPORTANT);
+}
+
 void timer_set_after(struct timer *t, usec_t delay)
 {
 	timer_set(t, usec_add(clock_boot(t->clock), delay));

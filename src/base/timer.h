@@ -53,6 +53,9 @@ void timer_freep(struct timer **t);
  */
 void timer_set(struct timer *t, usec_t deadline);
 
+/** timer_make_urgent() - Before anything else that is due at the same time */
+void timer_make_urgent(struct timer *t);
+
 /** timer_set_after() - Fire @delay from now */
 void timer_set_after(struct timer *t, usec_t delay);
 

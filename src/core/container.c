@@ -376,12 +376,20 @@ static void container_stop(struct container *c)
 	log_info(&c->scope, "Session stops (%s)", end_reason_name(c->reason));
 	guest_xfer_cancel(take_ptr(c->placing));
 	container_lose_execs(c);
-	(void)failpoint("stop-before-intent");
-	container_save(c);
-	if (!reason_harvests(c->reason)) {
-		container_destroy_vm(c);
+	if (reason_harvests(c->reason)) {
+		/* When all that reached a limit with it have stopped, too. */
+		timer_set(c->harvest_deadline, 0);
 		return;
 	}
+	(void)failpoint("stop-before-intent");
+	container_save(c);
+	container_destroy_vm(c);
+}
+
+void container_harvest(struct container *c)
+{
+	(void)failpoint("stop-before-intent");
+	container_save(c);
 	timer_set_after(c->harvest_deadline, CONTAINER_HARVEST_USEC);
 	/* An execution whose files are being fetched comes first. */
 	if (!c->running && !harvest_start(c))

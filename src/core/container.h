@@ -101,6 +101,7 @@ struct container {
 	/* harvest.c */
 	struct pull *harvest;
 	struct timer *harvest_deadline;
+	bool harvesting; /* the timer's next is the deadline */
 
 	struct usage_view usage;
 	usec_t assigned_usec; /* as long as there is no VM to tell */
@@ -133,6 +134,9 @@ void container_end(struct container *c, enum end_reason reason);
 
 /** reason_harvests() - Whether the last files are worth waiting for */
 bool reason_harvests(enum end_reason reason);
+
+/** container_harvest() - It has stopped: fetch its last files */
+void container_harvest(struct container *c);
 
 /** container_destroy_vm() - The harvest is over or given up */
 void container_destroy_vm(struct container *c);

@@ -27,6 +27,11 @@ static void on_harvest_deadline(struct timer *t, void *userdata)
 	struct container *c = userdata;
 
 	(void)t;
+	if (!c->harvesting) {
+		c->harvesting = true;
+		container_harvest(c);
+		return;
+	}
 	log_warning(&c->scope, 0, "The last files took too long, going on");
 	container_destroy_vm(c);
 }
@@ -40,6 +45,8 @@ int reaper_init(struct container *c)
 		      &c->limit);
 	if (r < 0)
 		return r;
+	/* A limit that many reach at once is not to wait for their work. */
+	timer_make_urgent(c->limit);
 	return timer_new(core->event, core->guest_clock, "session-harvest",
 			 on_harvest_deadline, c, &c->harvest_deadline);
 }
