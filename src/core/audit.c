@@ -163,7 +163,9 @@ static void check_container(void *object, void *userdata)
 	const struct container *c = object;
 	struct audit *a = userdata;
 
-	if (!session_state_expired(c->state) && !c->vm)
+	/* One that is not accepted yet may wait for room. */
+	if (c->state != SESSION_VIEW_ACCEPTED &&
+	    !session_state_expired(c->state) && !c->vm)
 		differ(a, "container", c->id, "it lives, and has no VM");
 }
 

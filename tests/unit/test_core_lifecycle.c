@@ -206,7 +206,7 @@ static void a_burst_is_served_queued_and_refused(void **state)
 {
 	struct fixture *fx = *state;
 	struct answer *a = calloc(BURST, sizeof(*a));
-	struct answer gone = { .called = false };
+	struct answer gone = { .called = false }, audit = { .called = false };
 
 	assert_non_null(a);
 	fixture_set(fx, "pool.default.max=20");
@@ -220,6 +220,13 @@ static void a_burst_is_served_queued_and_refused(void **state)
 	assert_int_equal(a[BURST - 1].err.code, ERR_CAPACITY);
 	assert_non_null(strstr(a[BURST - 1].err.message, "32 creates wait"));
 	RUN_UNTIL(fx, count_answers(a, false) == ROOM);
+
+	/* Those who wait are no difference between ledger and host. */
+	fixture_settle(fx);
+	assert_int_equal(
+		core_admin_audit(fx->core, on_json, &audit, &audit.err), 0);
+	RUN_UNTIL(fx, audit.called);
+	assert_non_null(strstr(audit.text, "\"differences\":[]"));
 
 	/* What ends makes room for the first that waits. */
 	assert_int_equal(core_container_delete(fx->core, &fx->who, a[0].id,
@@ -278,6 +285,45 @@ static void who_waits_when_the_daemon_is_killed_never_was(void **state)
 	assert_int_equal(vmd_running(&fx->vmd), 1);
 }
 
+static void a_death_that_no_event_told_is_found(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	fx->vmd.vms[0].state = VMD_STATE_GONE;
+	fx->vmd.vms[0].reason = VMD_REASON_PANICKED;
+	fixture_settle(fx);
+	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_RUNNING);
+	clock_advance(fx->clock, RECONCILE_USEC);
+	fixture_wait_state(fx, c, SESSION_VIEW_ENDED);
+	assert_string_equal(fixture_container(fx, c).ended_reason,
+			    "guest_panic");
+}
+
+static void what_reaches_a_limit_together_stops_together(void **state)
+{
+	struct fixture *fx = *state;
+	char c[6][ID_SIZE];
+	unsigned i, quiesces;
+
+	fixture_start(fx);
+	for (i = 0; i < 6; i++)
+		(void)fixture_session(fx, c[i]);
+	fixture_settle(fx);
+	clock_advance(fx->clock, USEC_PER_HOUR);
+	do {
+		fixture_turn(fx);
+		for (i = quiesces = 0; i < 6; i++)
+			quiesces += fixture_guest(fx, c[i])->quiesces;
+	} while (quiesces == 0);
+	/* The first is asked for its last files when the last has stopped. */
+	for (i = 0; i < 6; i++)
+		assert_int_equal(fixture_container(fx, c[i]).state,
+				 SESSION_VIEW_STOPPING);
+}
+
 static void the_kernels_figure_of_pressure_is_read(void **state)
 {
 	(void)state;
@@ -301,6 +347,8 @@ int main(void)
 		TEST(a_burst_is_served_queued_and_refused),
 		TEST(who_waits_is_refused_when_the_daemon_stops),
 		TEST(who_waits_when_the_daemon_is_killed_never_was),
+		TEST(a_death_that_no_event_told_is_found),
+		TEST(what_reaches_a_limit_together_stops_together),
 		TEST(the_kernels_figure_of_pressure_is_read),
 	};
 
