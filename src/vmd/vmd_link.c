@@ -13,8 +13,12 @@
 #include "vmd/vmd_link.h"
 
 enum {
-	/* Messages that wait for a peer which does not read */
-	LINK_QUEUE_MAX = 2 * VMD_CALLS_MAX,
+	/*
+	 * Messages that wait for a peer which does not read: a list of as many
+	 * VMs as a pool may have is sent in one go, and each call that ends a
+	 * VM brings an event and an answer.
+	 */
+	LINK_QUEUE_MAX = 65536 + 4 * VMD_CALLS_MAX,
 	/* Messages taken in one go, so that other sources get their turn */
 	LINK_BATCH = 16,
 };
