@@ -35,3 +35,4 @@ include $(top_srcdir)/tests/fuzz/local.mk
 include $(top_srcdir)/tests/guest/local.mk
 include $(top_srcdir)/tests/e2e/local.mk
 include $(top_srcdir)/tests/chaos/local.mk
+include $(top_srcdir)/tests/scale/local.mk

@@ -86,7 +86,7 @@ const struct setting settings_table[] = {
 	     "how long a VM is kept ready before it is replaced"),
 	TIME("pool.*", "refill_pause", "0", 0, HOURS(1),
 	     "least time between two VMs that are started to be ready"),
-	UINT("pool.*", "max", "16", 1, 4096, "VMs at a time"),
+	UINT("pool.*", "max", "16", 1, 65536, "VMs at a time"),
 	SIZE("pool.*", "max_artifact", "64M", KIB(1), TIB(1),
 	     "largest file that is taken out of a VM"),
 
@@ -100,7 +100,7 @@ const struct setting settings_table[] = {
 	     "creates that wait for room in a pool at a time"),
 	TIME("session", "queue_wait", "10", SECONDS(1), SECONDS(300),
 	     "how long a create waits for room"),
-	UINT("session", "max_per_tenant", "64", 1, 4096,
+	UINT("session", "max_per_tenant", "64", 1, 65536,
 	     "sessions of one tenant at a time"),
 
 	UINT("tenant", "executions", "256", 1, 100000,

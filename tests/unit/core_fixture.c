@@ -71,7 +71,7 @@ int fixture_setup(void **state)
 	fixture_set(fx, "session.queue=0");
 	/* What else runs on this machine decides nothing. */
 	fixture_set(fx, "host.refill_pressure=100");
-	vmd_script_init(&fx->vmd, fx->event);
+	vmd_script_init(&fx->vmd, fx->event, SCRIPTED_VMS_MAX);
 	strcpy(fx->who.tenant, "default");
 	fx->who.scopes = CORE_SCOPE_ALL;
 	*state = fx;
@@ -116,8 +116,9 @@ static void on_vmd_lost(const char *why, void *userdata)
 
 void fixture_connect(struct fixture *fx)
 {
-	assert_int_equal(
-		vmd_client_attach(fx->client, vmd_script_connect(&fx->vmd)), 0);
+	int fd = fx->remote > 0 ? fx->remote : vmd_script_connect(&fx->vmd);
+
+	assert_int_equal(vmd_client_attach(fx->client, fd), 0);
 }
 
 void fixture_start(struct fixture *fx)

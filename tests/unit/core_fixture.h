@@ -29,6 +29,7 @@ struct fixture {
 	struct store *store;
 	struct vmd_client *client;
 	struct scripted_vmd vmd;
+	int remote; /* socket of one in another process; 0: that of ours */
 	struct core *core;
 	bool ready;
 	struct principal who;

@@ -63,12 +63,14 @@ static void got_create(struct scripted_vmd *v, uint64_t serial,
 		answer(v, serial, v->fail_create, &none, sizeof(none), -1);
 		return;
 	}
-	assert_true(v->count < SCRIPTED_VMS_MAX);
+	assert_true(v->count < v->room);
 	assert_null(find(v, create->vm_id));
 	vm = &v->vms[v->count++];
 	*vm = (struct scripted_vm){ .create = *create };
 	vm->guest = guest_new(v->event, create->vm_id, create->nonce);
 	vm->guest->mute = v->mute_guests;
+	if (v->made)
+		v->made(v, vm);
 	vm->state = VMD_STATE_CREATING;
 	if (v->hold_creates)
 		vm->held_create = serial;
@@ -234,25 +236,30 @@ static void on_lost(int r, void *userdata)
 	v->link = NULL;
 }
 
-int vmd_script_connect(struct scripted_vmd *v)
+void vmd_script_serve(struct scripted_vmd *v, int fd)
 {
 	static const struct vmd_link_handlers handlers = {
 		.got = on_packet,
 		.lost = on_lost,
 	};
-	int pair[2];
 
 	assert_null(v->link);
+	assert_int_equal(vmd_link_new(v->event, fd, &handlers, v, &v->link), 0);
+	assert_int_equal(vmd_link_send(v->link, VMD_HELLO, 0, &v->hello,
+				       sizeof(v->hello), NULL, 0, -1),
+			 0);
+}
+
+int vmd_script_connect(struct scripted_vmd *v)
+{
+	int pair[2];
+
 	assert_int_equal(
 		socketpair(AF_UNIX,
 			   SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
 			   pair),
 		0);
-	assert_int_equal(
-		vmd_link_new(v->event, pair[0], &handlers, v, &v->link), 0);
-	assert_int_equal(vmd_link_send(v->link, VMD_HELLO, 0, &v->hello,
-				       sizeof(v->hello), NULL, 0, -1),
-			 0);
+	vmd_script_serve(v, pair[0]);
 	return pair[1];
 }
 
@@ -262,11 +269,13 @@ void vmd_script_drop(struct scripted_vmd *v)
 	v->link = NULL;
 }
 
-void vmd_script_init(struct scripted_vmd *v, sd_event *event)
+void vmd_script_init(struct scripted_vmd *v, sd_event *event, size_t room)
 {
 	struct vmd_pool *pool = &v->hello.pools[0];
 
-	*v = (struct scripted_vmd){ .event = event };
+	*v = (struct scripted_vmd){ .event = event, .room = room };
+	v->vms = calloc(room, sizeof(*v->vms));
+	assert_non_null(v->vms);
 	v->hello.version = VMD_VERSION;
 	v->hello.generation = 1;
 	v->hello.accelerator = VMD_ACCELERATOR_TCG;
@@ -289,6 +298,8 @@ void vmd_script_done(struct scripted_vmd *v)
 	vmd_script_drop(v);
 	for (i = 0; i < v->count; i++)
 		guest_free(v->vms[i].guest);
+	free(v->vms);
+	v->vms = NULL;
 	v->count = 0;
 }
 

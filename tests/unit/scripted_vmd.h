@@ -30,10 +30,11 @@ struct scripted_vmd {
 	sd_event *event;
 	struct vmd_link *link;
 	struct vmd_hello hello;
-	struct scripted_vm vms[SCRIPTED_VMS_MAX];
-	size_t count;
+	struct scripted_vm *vms;
+	size_t count, room;
 
 	/* How it behaves */
+	void (*made)(struct scripted_vmd *v, struct scripted_vm *vm);
 	bool hold_creates; /* until vmd_answer_creates() */
 	bool hold_destroys;
 	bool hold_lists; /* at their end, until vmd_answer_list() */
@@ -48,11 +49,15 @@ struct scripted_vmd {
 	unsigned creates, destroys, dials, lists, deadlines;
 };
 
-void vmd_script_init(struct scripted_vmd *v, sd_event *event);
+/** vmd_script_init() - @room: how many VMs it may be asked for in all */
+void vmd_script_init(struct scripted_vmd *v, sd_event *event, size_t room);
 void vmd_script_done(struct scripted_vmd *v);
 
 /** vmd_script_connect() - Be connected and say HELLO; Return: the client's end */
 int vmd_script_connect(struct scripted_vmd *v);
+
+/** vmd_script_serve() - The same on a socket whose other end a client has */
+void vmd_script_serve(struct scripted_vmd *v, int fd);
 
 /** vmd_script_drop() - The process is killed; its VMs stay */
 void vmd_script_drop(struct scripted_vmd *v);
