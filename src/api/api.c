@@ -10,8 +10,10 @@
 #include "api/api_private.h"
 #include "api/http_listen.h"
 #include "api/http_server.h"
+#include "api/http_tls.h"
 #include "api/request.h"
 #include "base/cleanup.h"
+#include "base/settings.h"
 #include "core/core.h"
 
 static void api_freep(struct api **api)
@@ -22,6 +24,28 @@ static void api_freep(struct api **api)
 static void on_revoked(void *userdata, const char *tenant, const char *key_id)
 {
 	admit_cut(userdata, tenant, key_id);
+}
+
+/* Certificate and key make sense together only. */
+static int prepare_tls(struct api *api, struct error *err)
+{
+	const struct settings *settings = api->config.settings;
+	const char *cert = settings_string(settings, "listen", "tls_cert");
+	const char *key = settings_string(settings, "listen", "tls_key");
+
+	if (!cert[0] && !key[0])
+		return 0;
+	if (!cert[0] || !key[0])
+		return error_set(err, ERR_BAD_REQUEST,
+				 "Setting %s needs %s as well",
+				 cert[0] ? "listen.tls_cert" : "listen.tls_key",
+				 cert[0] ? "listen.tls_key" : "listen.tls_cert");
+	return http_tls_new(api->config.event, cert, key, &api->tls, err);
+}
+
+int api_reload(struct api *api, struct error *err)
+{
+	return api->tls ? http_tls_reload(api->tls, err) : 0;
 }
 
 int api_new(const struct api_config *config, struct api **ret,
@@ -36,7 +60,10 @@ int api_new(const struct api_config *config, struct api **ret,
 	api->config = *config;
 	LIST_INIT(&api->zips);
 	TAILQ_INIT(&api->admitted);
-	r = http_server_new(config->event, api, &api->server, err);
+	r = prepare_tls(api, err);
+	if (r < 0)
+		return r;
+	r = http_server_new(config->event, api, api->tls, &api->server, err);
 	if (r < 0)
 		return r;
 	core_on_revoked(config->core, on_revoked, api);
@@ -52,6 +79,7 @@ void api_free(struct api *api)
 		return;
 	core_on_revoked(api->config.core, NULL, NULL);
 	http_server_free(api->server);
+	http_tls_free(api->tls);
 	/* Core may still call back for these, when we are no more. */
 	while ((req = TAILQ_FIRST(&api->admitted)))
 		admit_end(req);
@@ -67,7 +95,7 @@ int api_listen_fd(struct api *api, int fd, struct error *err)
 	_cleanup_free_ char *url = NULL;
 	int r;
 
-	r = http_listen_url(fd, &url);
+	r = http_listen_url(fd, api->tls ? "https" : "http", &url);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot listen");
 	r = http_server_listen(api->server, fd, err);

@@ -11,7 +11,8 @@
  *
  * Who is asking is decided by how the connection came in:
  *
- *   TCP		an API key on every request, but for /healthz and /readyz
+ *   TCP		an API key on every request, but for /healthz and /readyz; with
+ *		TLS if the settings listen.tls_cert and listen.tls_key are there
  *   Unix socket	the peer's credentials, as the kernel gives them: root and
  *			the daemon's own user, and members of the group
  *			"cupola-admin", may do everything and are, below /v1, the
@@ -98,7 +99,16 @@ int api_listen_unix(struct api *api, const char *path, struct error *err);
 int api_listen_fd(struct api *api, int fd, struct error *err);
 
 /**
- * api_url() - "http://127.0.0.1:PORT" of the first TCP listener
+ * api_reload() - Read anew what can be while it serves: certificate and key
+ * @err:	For the operator
+ *
+ * Connections that are there go on with what they began with.
+ * Return: 0, or a negative errno, upon which everything is as it was
+ */
+int api_reload(struct api *api, struct error *err);
+
+/**
+ * api_url() - "http://127.0.0.1:PORT" of the first TCP listener, or "https:…"
  *
  * An address that stands for all is shown as the loopback one.
  * Return: borrowed, or NULL if there is no TCP listener

@@ -14,12 +14,14 @@
 
 struct container_zip;
 struct http_server;
+struct http_tls;
 struct request;
 
 TAILQ_HEAD(request_list, request);
 
 struct api {
 	struct api_config config;
+	struct http_tls *tls;	/* NULL: TCP is served in the clear */
 	struct http_server *server;
 	struct request_list admitted;	/* with a key, under way */
 	uint64_t auth_failures;

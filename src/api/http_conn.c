@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "api/http_server.h"
+#include "api/http_tls.h"
+#include "api/http_turns.h"
 #include "api/request.h"
 #include "base/event.h"
 #include "base/log.h"
@@ -189,6 +191,7 @@ void http_conn_free(struct http_conn *conn)
 		return;
 	sd_event_source_disable_unref(conn->timer);
 	sd_event_source_disable_unref(conn->watch);
+	http_tls_end(conn->pair);
 	free(conn);
 }
 
@@ -208,14 +211,17 @@ void http_conn_resume(struct http_conn *conn)
 	conn->suspended = false;
 	MHD_resume_connection(conn->mhd);
 	/* Driven by somebody else's loop, the library signals nothing. */
-	http_server_wake(conn->server);
+	http_turns_wake(conn->turns);
 }
 
 void http_conn_answer_now(struct http_conn *conn, const void *data,
 			  size_t size)
 {
 	/* Short, and the socket's buffer is empty; if not, so be it. */
-	(void)send(conn->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (conn->tls)
+		(void)gnutls_record_send(conn->tls, data, size);
+	else
+		(void)send(conn->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 	conn->linger = true;
 	conn->left = true;
 }

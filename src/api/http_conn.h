@@ -14,6 +14,7 @@
  * gaps are closed here.
  */
 
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,8 @@
 #include "base/clock.h"
 
 struct http_server;
+struct http_tls_pair;
+struct http_turns;
 struct request;
 
 #define HTTP_CONN_HEAD_USEC (10 * USEC_PER_SEC)
@@ -82,7 +85,10 @@ struct http_conn {
 	TAILQ_ENTRY(http_conn) all;
 	TAILQ_ENTRY(http_conn) waiting;
 	struct http_server *server;
+	struct http_turns *turns;	/* of the library that serves it */
 	struct MHD_Connection *mhd;
+	gnutls_session_t tls;		/* the library's; NULL: in the clear */
+	struct http_tls_pair *pair;	/* what it shows */
 	int fd;			/* the library's; it closes it */
 	struct http_peer peer;
 	enum http_conn_state state;

@@ -257,25 +257,29 @@ int http_listen_unix(const char *path, struct error *err)
 	return take_fd(fd);
 }
 
-static int url_of_inet(const struct sockaddr_in *in, char **ret_url)
+static int url_of_inet(const struct sockaddr_in *in, const char *scheme,
+		       char **ret_url)
 {
 	char host[INET_ADDRSTRLEN] = "127.0.0.1";
 
 	if (in->sin_addr.s_addr != htonl(INADDR_ANY))
 		(void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-	return asprintf(ret_url, "http://%s:%u", host, ntohs(in->sin_port));
+	return asprintf(ret_url, "%s://%s:%u", scheme, host,
+			ntohs(in->sin_port));
 }
 
-static int url_of_inet6(const struct sockaddr_in6 *in, char **ret_url)
+static int url_of_inet6(const struct sockaddr_in6 *in, const char *scheme,
+			char **ret_url)
 {
 	char host[INET6_ADDRSTRLEN] = "::1";
 
 	if (!IN6_IS_ADDR_UNSPECIFIED(&in->sin6_addr))
 		(void)inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof(host));
-	return asprintf(ret_url, "http://[%s]:%u", host, ntohs(in->sin6_port));
+	return asprintf(ret_url, "%s://[%s]:%u", scheme, host,
+			ntohs(in->sin6_port));
 }
 
-int http_listen_url(int fd, char **ret_url)
+int http_listen_url(int fd, const char *scheme, char **ret_url)
 {
 	struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
 	socklen_t size = sizeof(address);
@@ -284,9 +288,11 @@ int http_listen_url(int fd, char **ret_url)
 	if (getsockname(fd, (struct sockaddr *)&address, &size) < 0)
 		return -errno;
 	if (address.ss_family == AF_INET)
-		r = url_of_inet((struct sockaddr_in *)&address, ret_url);
+		r = url_of_inet((struct sockaddr_in *)&address, scheme,
+				ret_url);
 	else if (address.ss_family == AF_INET6)
-		r = url_of_inet6((struct sockaddr_in6 *)&address, ret_url);
+		r = url_of_inet6((struct sockaddr_in6 *)&address, scheme,
+				 ret_url);
 	else
 		return 0;
 	return r < 0 ? -ENOMEM : 1;

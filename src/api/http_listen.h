@@ -61,10 +61,11 @@ int http_listen_unix(const char *path, struct error *err);
 
 /**
  * http_listen_url() - "http://127.0.0.1:8080" for a listening TCP socket
+ * @scheme:	What it begins with
  * @ret_url:	For free(); untouched if the socket is no TCP socket
  *
  * Return: 1, 0 if it is no TCP socket, or a negative errno
  */
-int http_listen_url(int fd, char **ret_url);
+int http_listen_url(int fd, const char *scheme, char **ret_url);
 
 #endif

@@ -2,43 +2,41 @@
 #include "api/http_server.h"
 
 #include <errno.h>
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
+#include "api/api_private.h"
 #include "api/http_conn.h"
 #include "api/http_linger.h"
 #include "api/http_listen.h"
 #include "api/http_peer.h"
+#include "api/http_tls.h"
+#include "api/http_turns.h"
 #include "api/penalty.h"
 #include "api/request.h"
 #include "base/cleanup.h"
-#include "base/event.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/settings.h"
 
 enum {
 	/* A connection that was closed to make room still counts for the
 	 * library until its next turn. */
 	CONNECTIONS_SLACK = 64,
-
-	/* How long to wait before a turn that will probably be in vain. */
-	STUCK_MSEC = 5,
 };
 
 struct http_server {
 	sd_event *event;
 	struct api *api;
-	struct MHD_Daemon *mhd;
-	sd_event_source *io;		/* the library's epoll descriptor */
-	sd_event_source *wake;		/* a connection was resumed */
-	sd_event_source *again;		/* it has more to do */
-	sd_event_source *timer;		/* its next timeout */
-	usec_t timer_usec;
+	struct http_turns plain;
+	struct http_turns secure;	/* without a library if there is no TLS */
+	struct http_tls *tls;		/* of TCP listeners; NULL: none */
+	unsigned per_client;		/* connections from one network */
 	unsigned calls;			/* of the library, to us */
 	struct http_groups groups;
 	struct http_listeners listeners;
@@ -53,29 +51,10 @@ struct http_server {
 	void *userdata;
 };
 
-/* --------------------------------------------------- the library and the loop */
-
-/*
- * Timeouts only ever move on, so a timer that is set too early is left as it
- * is: it costs one turn.
- */
-static void set_timer(struct http_server *s, uint64_t wait_msec)
-{
-	usec_t now = 0, at;
-	int enabled = SD_EVENT_OFF;
-
-	(void)sd_event_now(s->event, CLOCK_MONOTONIC, &now);
-	at = usec_add(now, usec_add(wait_msec * USEC_PER_MSEC, USEC_PER_MSEC));
-	(void)sd_event_source_get_enabled(s->timer, &enabled);
-	if (enabled != SD_EVENT_OFF && s->timer_usec <= at)
-		return;
-	s->timer_usec = at;
-	(void)sd_event_source_set_time(s->timer, at);
-	(void)sd_event_source_set_enabled(s->timer, SD_EVENT_ONESHOT);
-}
+/* -------------------------------------------------------------- for http_turns */
 
 /* May free the server: to be called last. */
-static void check_drained(struct http_server *s)
+void http_server_check_drained(struct http_server *s)
 {
 	void (*drained)(void *userdata) = s->drained;
 
@@ -90,7 +69,7 @@ static void check_drained(struct http_server *s)
  * given to us: the library asks for turn after turn in which it does nothing.
  * One cannot tell from outside, only that a chunked body does not come on.
  */
-static bool may_be_stuck(struct http_server *s)
+bool http_server_may_be_stuck(const struct http_server *s)
 {
 	struct http_conn *conn;
 
@@ -101,56 +80,17 @@ static bool may_be_stuck(struct http_server *s)
 	return false;
 }
 
-static void run(struct http_server *s)
+unsigned http_server_calls(const struct http_server *s)
 {
-	MHD_UNSIGNED_LONG_LONG wait_msec;
-	unsigned calls = s->calls;
-
-	if (MHD_run(s->mhd) != MHD_YES)
-		log_error(NULL, 0, "The HTTP library failed in its turn");
-	if (MHD_get_timeout(s->mhd, &wait_msec) == MHD_YES) {
-		if (wait_msec > 0)
-			set_timer(s, wait_msec);
-		else if (s->calls == calls && may_be_stuck(s))
-			set_timer(s, STUCK_MSEC);
-		else
-			(void)sd_event_source_set_enabled(s->again,
-							  SD_EVENT_ONESHOT);
-	}
-	check_drained(s);
-}
-
-static int on_io(sd_event_source *source, int fd, uint32_t revents,
-		 void *userdata)
-{
-	(void)source;
-	(void)fd;
-	(void)revents;
-	run(userdata);
-	return 0;
-}
-
-static int on_turn_due(sd_event_source *source, void *userdata)
-{
-	(void)source;
-	run(userdata);
-	return 0;
-}
-
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	(void)source;
-	(void)usec;
-	run(userdata);
-	return 0;
-}
-
-void http_server_wake(struct http_server *s)
-{
-	(void)sd_event_source_set_enabled(s->wake, SD_EVENT_ONESHOT);
+	return s->calls;
 }
 
 /* ------------------------------------------------------------------ callbacks */
+
+static bool is_secure(const struct http_server *s, const struct http_peer *peer)
+{
+	return s->tls && !peer->local;
+}
 
 static struct http_conn *conn_of(struct MHD_Connection *mhd)
 {
@@ -158,6 +98,23 @@ static struct http_conn *conn_of(struct MHD_Connection *mhd)
 
 	info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	return info ? info->socket_context : NULL;
+}
+
+/* Its certificate is chosen now, before the handshake. */
+static int begin_tls(struct http_server *s, struct http_conn *conn)
+{
+	const union MHD_ConnectionInfo *info;
+
+	conn->turns = is_secure(s, &conn->peer) ? &s->secure : &s->plain;
+	if (conn->turns == &s->plain)
+		return 0;
+	info = MHD_get_connection_info(conn->mhd,
+				       MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	if (!info)
+		return -EINVAL;
+	conn->tls = info->tls_session;
+	conn->pair = http_tls_begin(s->tls, conn->tls);
+	return conn->pair ? 0 : -EINVAL;
 }
 
 static void begin_conn(struct http_server *s, struct MHD_Connection *mhd,
@@ -168,6 +125,10 @@ static void begin_conn(struct http_server *s, struct MHD_Connection *mhd,
 
 	info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
 	conn = http_conn_new(s, s->event, mhd, info->connect_fd, &s->adding);
+	if (conn && begin_tls(s, conn) < 0) {
+		http_conn_free(conn);
+		conn = NULL;
+	}
 	*context = conn;
 	if (!conn)
 		return;		/* its requests will be refused */
@@ -300,22 +261,28 @@ static bool is_stranger(const struct http_conn *conn)
 	       (conn->request && conn->request->state == REQUEST_REFUSED);
 }
 
+static bool is_from(const struct http_conn *conn, uint64_t network)
+{
+	return !conn->left && (network == 0 || conn->peer.network == network);
+}
+
 /*
  * Closes the connection that has waited for longest; failing that the oldest
  * stranger's, or whoever sends heads slowly enough could keep all others out.
- * The newest one is who room is made for. Return: false if all are busy
+ * The newest one is who room is made for.
+ * @network: whose it must be; 0: anybody's. Return: false if all are busy
  */
-static bool make_room(struct http_server *s)
+static bool make_room(struct http_server *s, uint64_t network)
 {
 	const struct http_conn *newest = TAILQ_LAST(&s->all, http_conn_list);
 	struct http_conn *conn;
 
 	TAILQ_FOREACH(conn, &s->waiting, waiting)
-		if (!conn->left && conn != newest)
+		if (is_from(conn, network) && conn != newest)
 			break;
 	if (!conn)
 		TAILQ_FOREACH(conn, &s->all, all)
-			if (!conn->left && is_stranger(conn))
+			if (is_from(conn, network) && is_stranger(conn))
 				break;
 	if (!conn)
 		return false;
@@ -323,17 +290,44 @@ static bool make_room(struct http_server *s)
 	return true;
 }
 
+/*
+ * One client, however many keys it has, takes no more than its share: for each
+ * connection beyond that one of its own closes, this one if all are busy. The
+ * count costs some microseconds with all connections in use.
+ */
+static void keep_share(struct http_server *s, uint64_t network)
+{
+	struct http_conn *conn;
+	unsigned count = 0;
+
+	if (network == 0)
+		return;
+	TAILQ_FOREACH(conn, &s->all, all)
+		count += is_from(conn, network);
+	if (count <= s->per_client || make_room(s, network))
+		return;
+	log_debug(NULL, "A client has all of its %u connections busy",
+		  s->per_client);
+	conn = TAILQ_LAST(&s->all, http_conn_list);
+	if (is_from(conn, network))
+		http_conn_shut(conn);
+}
+
 static void on_accepted(void *userdata, int fd,
 			const struct sockaddr *address, socklen_t size)
 {
 	struct http_server *s = userdata;
+	struct http_turns *turns;
 
 	s->adding = http_peer_of(fd, &s->groups);
 	s->adding.network = penalty_network(address, size);
+	turns = is_secure(s, &s->adding) ? &s->secure : &s->plain;
 	/* Owns the descriptor from here on, also if it fails. */
-	if (MHD_add_connection(s->mhd, fd, address, size) != MHD_YES)
+	if (MHD_add_connection(turns->mhd, fd, address, size) != MHD_YES)
 		log_warning(NULL, -errno, "Cannot serve a new connection");
-	if (s->count >= LIMIT_CONNECTIONS && !make_room(s))
+	else
+		keep_share(s, s->adding.network);
+	if (s->count >= LIMIT_CONNECTIONS && !make_room(s, 0))
 		http_listeners_pause(&s->listeners, true);
 }
 
@@ -354,13 +348,44 @@ int http_server_listen(struct http_server *s, int fd, struct error *err)
 #define STRICTNESS
 #endif
 
-static int start_library(struct http_server *s, struct error *err)
+/* What a session shows is set when its connection begins; see http_tls.h. */
+static int no_certificate(gnutls_session_t session,
+			  const gnutls_datum_t *authorities, int count,
+			  const gnutls_pk_algorithm_t *algorithms, int length,
+			  gnutls_pcert_st **pcert, unsigned *pcert_length,
+			  gnutls_privkey_t *key)
 {
+	(void)session;
+	(void)authorities;
+	(void)count;
+	(void)algorithms;
+	(void)length;
+	(void)pcert;
+	(void)pcert_length;
+	(void)key;
+	return -1;
+}
+
+static int start_library(struct http_server *s, struct http_turns *turns,
+			 struct error *err)
+{
+	struct MHD_OptionItem secure[] = {
+		{ MHD_OPTION_HTTPS_CERT_CALLBACK, 0,
+		  (void *)(uintptr_t)no_certificate },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0,
+		  (void *)(uintptr_t)HTTP_TLS_PRIORITIES },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	struct MHD_OptionItem plain[] = { { MHD_OPTION_END, 0, NULL } };
 	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET |
 			 MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+	bool is_tls = turns == &s->secure;
+	struct MHD_Daemon *mhd;
+	int r;
 
-	s->mhd = MHD_start_daemon(
-		flags, 0, NULL, NULL, on_turn, s,
+	mhd = MHD_start_daemon(
+		flags | (is_tls ? MHD_USE_TLS : 0), 0, NULL, NULL, on_turn, s,
+		MHD_OPTION_ARRAY, is_tls ? secure : plain,
 		MHD_OPTION_EXTERNAL_LOGGER, on_log, s,
 		MHD_OPTION_URI_LOG_CALLBACK, on_target, s,
 		MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, s,
@@ -372,41 +397,12 @@ static int start_library(struct http_server *s, struct error *err)
 		(unsigned)(LIMIT_CONNECTIONS + CONNECTIONS_SLACK),
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_SERVER_MEMORY,
 		STRICTNESS MHD_OPTION_END);
-	if (!s->mhd)
+	if (!mhd)
 		return error_set(err, ERR_INTERNAL,
-				 "Cannot start the HTTP library");
-	return 0;
-}
-
-static int add_sources(struct http_server *s)
-{
-	const union MHD_DaemonInfo *info;
-	int r;
-
-	info = MHD_get_daemon_info(s->mhd, MHD_DAEMON_INFO_EPOLL_FD);
-	if (!info)
-		return -EINVAL;
-	r = event_add_io(s->event, info->epoll_fd, EPOLLIN, on_io, s, "http",
-			 &s->io);
-	if (r < 0)
-		return r;
-	r = event_add_defer(s->event, on_turn_due, s, "http-wake", &s->wake);
-	if (r < 0)
-		return r;
-	r = event_add_defer(s->event, on_turn_due, s, "http-again",
-			    &s->again);
-	if (r < 0)
-		return r;
-	/* Whoever keeps the library busy must not keep others from the loop. */
-	r = sd_event_source_set_priority(s->again, SD_EVENT_PRIORITY_IDLE);
-	if (r < 0)
-		return r;
-	r = sd_event_add_time(s->event, &s->timer, CLOCK_MONOTONIC, 0,
-			      USEC_PER_MSEC, on_timer, s);
-	if (r < 0)
-		return r;
-	(void)sd_event_source_set_description(s->timer, "http-timeout");
-	return sd_event_source_set_enabled(s->timer, SD_EVENT_OFF);
+				 "Cannot start the HTTP library%s",
+				 is_tls ? " with TLS" : "");
+	r = http_turns_begin(turns, s, s->event, mhd);
+	return r < 0 ? error_set_errno(err, r, "Cannot start serving") : 0;
 }
 
 static void http_server_freep(struct http_server **s)
@@ -414,8 +410,8 @@ static void http_server_freep(struct http_server **s)
 	http_server_free(*s);
 }
 
-int http_server_new(sd_event *event, struct api *api, struct http_server **ret,
-		    struct error *err)
+int http_server_new(sd_event *event, struct api *api, struct http_tls *tls,
+		    struct http_server **ret, struct error *err)
 {
 	_cleanup_(http_server_freep) struct http_server *s = NULL;
 	int r;
@@ -428,6 +424,9 @@ int http_server_new(sd_event *event, struct api *api, struct http_server **ret,
 		return error_set_errno(err, -ENOMEM, "Cannot start serving");
 	s->event = sd_event_ref(event);
 	s->api = api;
+	s->tls = tls;
+	s->per_client = (unsigned)settings_uint(api->config.settings, "listen",
+						"connections_per_client");
 	TAILQ_INIT(&s->all);
 	TAILQ_INIT(&s->waiting);
 	s->groups = http_groups_find();
@@ -435,12 +434,11 @@ int http_server_new(sd_event *event, struct api *api, struct http_server **ret,
 	r = http_lingers_new(event, &s->lingers);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot start serving");
-	r = start_library(s, err);
+	r = start_library(s, &s->plain, err);
+	if (r >= 0 && s->tls)
+		r = start_library(s, &s->secure, err);
 	if (r < 0)
 		return r;
-	r = add_sources(s);
-	if (r < 0)
-		return error_set_errno(err, r, "Cannot start serving");
 	*ret = take_ptr(s);
 	return 0;
 }
@@ -457,17 +455,11 @@ void http_server_free(struct http_server *s)
 		return;
 	s->drained = NULL;
 	http_listeners_done(&s->listeners);
-	if (s->mhd) {
-		TAILQ_FOREACH(conn, &s->all, all)
-			http_conn_shut(conn);
-		(void)MHD_run(s->mhd);
-		MHD_stop_daemon(s->mhd);
-	}
+	TAILQ_FOREACH(conn, &s->all, all)
+		http_conn_shut(conn);
+	http_turns_done(&s->plain);
+	http_turns_done(&s->secure);
 	http_lingers_free(s->lingers);
-	sd_event_source_disable_unref(s->io);
-	sd_event_source_disable_unref(s->wake);
-	sd_event_source_disable_unref(s->again);
-	sd_event_source_disable_unref(s->timer);
 	sd_event_unref(s->event);
 	free(s);
 }
@@ -495,5 +487,5 @@ void http_server_drain(struct http_server *s, void (*done)(void *userdata),
 		if (!conn->peer.local)
 			http_conn_shut(conn);
 	/* Not from inside the call: the next turn of the library sees it. */
-	http_server_wake(s);
+	http_turns_wake(&s->plain);
 }

@@ -5,10 +5,9 @@
 /*
  * libmicrohttpd inside the daemon's loop.
  *
- * Its epoll descriptor is one source of the loop; each time it is readable the
- * library has its turn. Sockets are accepted here, because only so the peer's
- * credentials are known and the number of connections can be kept within
- * LIMIT_CONNECTIONS by closing the one that has been idle for longest.
+ * It has its turns by http_turns.c. Sockets are accepted here, because only so
+ * the peer's credentials are known and the number of connections can be kept
+ * within LIMIT_CONNECTIONS by closing the one that has been idle for longest.
  *
  * The library's own error pages (a head beyond HTTP_SERVER_MEMORY: 431 or 414;
  * a request line, header line or chunk that it cannot read: 400 or 413; another
@@ -41,13 +40,15 @@ enum {
 struct api;
 struct http_conn;
 struct http_server;
+struct http_tls;
 
 /**
  * http_server_new() - A server without listeners
  * @api:	Whose requests it serves
+ * @tls:	What TCP connections begin with, borrowed; NULL: nothing
  */
-int http_server_new(sd_event *event, struct api *api, struct http_server **ret,
-		    struct error *err);
+int http_server_new(sd_event *event, struct api *api, struct http_tls *tls,
+		    struct http_server **ret, struct error *err);
 
 /** http_server_free() - Close everything; requests under way get no answer */
 void http_server_free(struct http_server *s);
@@ -65,10 +66,18 @@ unsigned http_server_connections(const struct http_server *s);
 void http_server_drain(struct http_server *s, void (*done)(void *userdata),
 		       void *userdata);
 
-/** http_server_wake() - Give the library a turn in the next round of the loop */
-void http_server_wake(struct http_server *s);
-
 /** http_server_draining() - Whether connections should close after the answer */
 bool http_server_draining(const struct http_server *s);
+
+/* ---------------------------------------------------------- for http_turns.c */
+
+/** http_server_calls() - How often the library has called; wraps around */
+unsigned http_server_calls(const struct http_server *s);
+
+/** http_server_may_be_stuck() - Whether its wish for turns may be in vain */
+bool http_server_may_be_stuck(const struct http_server *s);
+
+/** http_server_check_drained() - Tell if a drain is over; may free the server */
+void http_server_check_drained(struct http_server *s);
 
 #endif

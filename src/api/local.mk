@@ -25,6 +25,8 @@ libapi_a_SOURCES = \
 	%reldir%/http_listen.c %reldir%/http_listen.h \
 	%reldir%/http_peer.c %reldir%/http_peer.h \
 	%reldir%/http_server.c %reldir%/http_server.h \
+	%reldir%/http_tls.c %reldir%/http_tls.h \
+	%reldir%/http_turns.c %reldir%/http_turns.h \
 	%reldir%/idempotency.c %reldir%/idempotency.h \
 	%reldir%/inline_file.c %reldir%/inline_file.h \
 	%reldir%/multipart.c %reldir%/multipart.h \

@@ -41,6 +41,11 @@ const struct setting settings_table[] = {
 	STRING("listen", "socket", "/run/cupola/cupola.sock", 107,
 	       "Unix socket of API and administration"),
 
+	STRING("listen", "tls_cert", "", 4096,
+	       "certificate of TCP listeners, in PEM; empty: no TLS"),
+	STRING("listen", "tls_key", "", 4096, "its key, in PEM"),
+	UINT("listen", "connections_per_client", "512", 1, 1024,
+	     "connections from one address at a time"),
 	SIZE("listen", "json_memory", "64M", MIB(8), GIB(64),
 	     "memory for large JSON bodies of all clients together"),
 

@@ -38,13 +38,13 @@ static const char *const dev_defaults[] = {
 /* Settings that only a test may want. */
 static const char *const dev_only[] = { "clock", "minute_seconds" };
 
-static int set_dev_defaults(struct daemon *d, struct error *err)
+static int set_dev_defaults(struct settings *s, struct error *err)
 {
 	size_t i;
 	int r = 0;
 
 	for (i = 0; i < sizeof(dev_defaults) / sizeof(dev_defaults[0]); i++) {
-		r = settings_set_default(d->settings, dev_defaults[i]);
+		r = settings_set_default(s, dev_defaults[i]);
 		if (r < 0)
 			return error_set_errno(err, r, "Cannot set a default");
 	}
@@ -52,23 +52,25 @@ static int set_dev_defaults(struct daemon *d, struct error *err)
 }
 
 /* The file that was named must be there; the default one may be. */
-static int load_file(struct daemon *d, struct error *err)
+static int load_file(const struct daemon *d, struct settings *s,
+		     struct error *err)
 {
 	if (d->options.config)
-		return settings_load_file(d->settings, d->options.config, err);
+		return settings_load_file(s, d->options.config, err);
 	if (d->development || access(DEFAULT_CONFIG, F_OK) < 0)
 		return 0;
-	return settings_load_file(d->settings, DEFAULT_CONFIG, err);
+	return settings_load_file(s, DEFAULT_CONFIG, err);
 }
 
-static int check_dev_only(struct daemon *d, struct error *err)
+static int check_dev_only(const struct daemon *d, const struct settings *s,
+			  struct error *err)
 {
 	size_t i;
 
 	if (d->development)
 		return 0;
 	for (i = 0; i < sizeof(dev_only) / sizeof(dev_only[0]); i++)
-		if (settings_is_set(d->settings, "test", dev_only[i]))
+		if (settings_is_set(s, "test", dev_only[i]))
 			return error_set(err, ERR_BAD_REQUEST,
 					 "Setting test.%s is for development "
 					 "mode only (--dev)",
@@ -76,30 +78,46 @@ static int check_dev_only(struct daemon *d, struct error *err)
 	return 0;
 }
 
-int configure_settings(struct daemon *d, struct error *err)
+static int read_settings(const struct daemon *d, struct settings **ret,
+			 struct error *err)
 {
+	_cleanup_(settings_freep) struct settings *s = NULL;
 	size_t i;
 	int r;
 
-	d->development = d->options.dev != NULL;
-	r = settings_new(settings_table, settings_table_count, &d->settings);
+	r = settings_new(settings_table, settings_table_count, &s);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot prepare settings");
 	if (d->development)
-		r = set_dev_defaults(d, err);
+		r = set_dev_defaults(s, err);
 	if (r >= 0)
-		r = load_file(d, err);
+		r = load_file(d, s, err);
 	for (i = 0; i < d->options.set.count && r >= 0; i++) {
-		r = settings_set(d->settings, d->options.set.items[i], err);
+		r = settings_set(s, d->options.set.items[i], err);
 		if (r < 0)
 			r = error_wrap(err, r, "--set %s", d->options.set.items[i]);
 	}
 	if (r >= 0)
-		r = check_dev_only(d, err);
+		r = check_dev_only(d, s, err);
 	if (r < 0)
 		return r;
-	log_set_level_name(settings_string(d->settings, "log", "level"));
+	log_set_level_name(settings_string(s, "log", "level"));
+	*ret = take_ptr(s);
 	return 0;
+}
+
+int configure_settings(struct daemon *d, struct error *err)
+{
+	d->development = d->options.dev != NULL;
+	return read_settings(d, &d->settings, err);
+}
+
+/* What others hold on to stays as it is: only the level has been taken over. */
+int configure_reload(const struct daemon *d, struct error *err)
+{
+	_cleanup_(settings_freep) struct settings *s = NULL;
+
+	return read_settings(d, &s, err);
 }
 
 /* The socket's path is the first to burst; cupola-vmd checks its own. */

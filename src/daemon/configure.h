@@ -10,6 +10,9 @@ struct daemon;
 /** configure_settings() - Defaults, file, command line; sets the log level */
 int configure_settings(struct daemon *d, struct error *err);
 
+/** configure_reload() - Read them anew and take over the log level, no more */
+int configure_reload(const struct daemon *d, struct error *err);
+
 /** configure_directory() - Find, make and hand over the directory of state */
 int configure_directory(struct daemon *d, struct error *err);
 

@@ -8,6 +8,7 @@
 #include "base/timer.h"
 #include "core/core.h"
 #include "daemon/announce.h"
+#include "daemon/configure.h"
 #include "daemon/daemon.h"
 #include "daemon/lifecycle.h"
 #include "daemon/vmd_process.h"
@@ -194,15 +195,28 @@ static int on_hand_over_signal(sd_event_source *source,
 	return 0;
 }
 
+/* Each by itself: one that fails keeps nothing else from being taken over. */
 static int on_reload_signal(sd_event_source *source,
 			    const struct signalfd_siginfo *info, void *userdata)
 {
+	struct daemon *d = userdata;
+	struct error level = ERROR_INIT, tls = ERROR_INIT;
+
 	(void)source;
 	(void)info;
-	(void)userdata;
-	log_warning(NULL, 0,
-		    "Settings are read at the start only: SIGUSR2 and a new "
-		    "start keep the VMs");
+	if (!d->api)
+		return 0;	/* at the start or the end */
+	if (d->phase == DAEMON_RUNNING)
+		(void)sd_notify(0, "RELOADING=1");
+	if (configure_reload(d, &level) < 0)
+		log_error(NULL, 0, "%s; the log level stays", level.message);
+	if (api_reload(d->api, &tls) < 0)
+		log_error(NULL, 0, "%s; the old pair stays", tls.message);
+	log_notice(NULL, "Read the log level and the certificate again; all "
+		   "other settings are read at the start only: SIGUSR2 and a "
+		   "new start keep the VMs");
+	if (d->phase == DAEMON_RUNNING)
+		(void)sd_notify(0, "READY=1");
 	return 0;
 }
 

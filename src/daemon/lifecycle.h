@@ -6,7 +6,7 @@
  *
  *	SIGTERM, SIGINT	 end: refuse work, harvest, end all VMs, leave nothing
  *	SIGUSR2		 hand over: exit within 5 s and leave the VMs to the next
- *	SIGHUP		 would read the settings again; refused, with a log entry
+ *	SIGHUP		 read certificate, key and log level again, nothing else
  */
 
 #include "base/error.h"

@@ -14,3 +14,7 @@ tests_unit_test_daemon_vmd_process_LDADD = libdaemon.a $(base_libs) \
 # The start of the whole program, as far as it comes without a VM.
 TESTS += %reldir%/test_cupolad.py
 dist_check_SCRIPTS += %reldir%/test_cupolad.py
+
+# The whole program over HTTP, with processes for VMs.
+TESTS += %reldir%/test_http.py
+dist_check_SCRIPTS += %reldir%/test_http.py

@@ -1,0 +1,381 @@
+#!/usr/bin/python3
+"""A whole cupolad, as clients see it over HTTP; processes stand for VMs.
+
+What the unit tests above the fake core cannot show: sockets by the thousand,
+TLS, signals, and memory.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import pathlib
+import pwd
+import resource
+import select
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+TOP = pathlib.Path(os.environ.get("abs_top_srcdir", pathlib.Path(__file__).resolve().parents[2]))
+os.environ.setdefault("CUPOLA_BUILD", os.environ.get("abs_top_builddir", "build"))
+sys.path.insert(0, str(TOP / "tests" / "chaos"))
+
+from host import Host, wait_until  # noqa: E402
+
+CROWD = 10000
+PATIENCE = 60
+
+
+class Skip(Exception):
+    pass
+
+
+@contextlib.contextmanager
+def daemon(settings=None):
+    host = Host({"pool.default.ready": "0", "pool.default.min": "0", **(settings or {})})
+    try:
+        assert host.start(PATIENCE)
+        yield host
+        assert host.stop() == 0
+    except BaseException:
+        sys.stderr.write((host.top / "log").read_text())
+        raise
+    finally:
+        host.remove(keep=False)
+
+
+def log_of(host):
+    return (host.top / "log").read_text()
+
+
+def address(host):
+    scheme, rest = (host.dir / "url").read_text().strip().split("://")
+    name, port = rest.rsplit(":", 1)
+    return scheme, (name, int(port))
+
+
+def memory_mib(pid):
+    """What is the process's alone, as the kernel counts it."""
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(text.split("RssAnon:")[1].split()[0]) // 1024
+
+
+def exchange(sock, request):
+    """One answer with a Content-Length, over a socket of any kind."""
+    sock.sendall(request)
+    data = b""
+    while b"\r\n\r\n" not in data:
+        more = sock.recv(65536)
+        assert more, data
+        data += more
+    head, body = data.split(b"\r\n\r\n", 1)
+    length = int(head.lower().split(b"content-length:")[1].split()[0])
+    while len(body) < length:
+        body += sock.recv(65536)
+    return int(head.split()[1]), head.decode(), body
+
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+# ------------------------------------------------------------------------- TLS
+
+
+class Pair:
+    """A certificate and its key, below a directory that the daemon may enter."""
+
+    def __init__(self, directory):
+        self.cert, self.key = directory / "cert.pem", directory / "key.pem"
+        self.owner = pwd.getpwnam("cupola") if os.geteuid() == 0 else None
+
+    def put(self, name, cert=True, key=True):
+        """Make a new pair and put it, or one half of it, in place."""
+        with tempfile.TemporaryDirectory() as made:
+            subprocess.run(
+                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                 "-days", "2", "-subj", f"/CN={name}", "-keyout", f"{made}/key", "-out", f"{made}/cert"],
+                check=True, capture_output=True)
+            if key:
+                self.place(f"{made}/key", self.key, 0o600)
+            if cert:
+                self.place(f"{made}/cert", self.cert, 0o644)
+
+    def place(self, source, target, mode):
+        new = target.with_suffix(".new")
+        shutil.copy(source, new)
+        new.chmod(mode)
+        if self.owner:
+            os.chown(new, self.owner.pw_uid, self.owner.pw_gid)
+        new.rename(target)
+
+    def settings(self):
+        return {"listen.tls_cert": str(self.cert), "listen.tls_key": str(self.key)}
+
+
+def secure(where, version=None):
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    if version:
+        context.set_ciphers("ALL:@SECLEVEL=0")
+        context.minimum_version = context.maximum_version = version
+    return context.wrap_socket(socket.create_connection(where, PATIENCE))
+
+
+def shown(where):
+    with secure(where) as sock:
+        assert exchange(sock, HEALTH)[0] == 200
+        return hashlib.sha256(sock.getpeercert(binary_form=True)).hexdigest()
+
+
+@contextlib.contextmanager
+def pair():
+    if not shutil.which("openssl"):
+        raise Skip("openssl is missing")
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="tls-"))
+    directory.chmod(0o755)
+    try:
+        made = Pair(directory)
+        made.put("first")
+        yield made
+    finally:
+        shutil.rmtree(directory)
+
+
+def tcp_is_served_with_tls_of_1_2_or_newer():
+    with pair() as made, daemon(made.settings()) as host:
+        scheme, where = address(host)
+        assert scheme == "https"
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            with secure(where, version) as sock:
+                assert exchange(sock, HEALTH)[0] == 200
+        for version in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
+            try:
+                secure(where, version).close()
+                raise AssertionError(f"{version} is taken")
+            except (ssl.SSLError, ConnectionError):
+                pass
+        with socket.create_connection(where, PATIENCE) as sock:
+            sock.sendall(HEALTH)
+            sock.settimeout(PATIENCE)
+            try:
+                assert b"200" not in sock.recv(4096)
+            except ConnectionError:
+                pass
+        # The Unix socket goes on as it was.
+        assert host.call("GET", "/readyz", admin=True)
+
+
+def files_come_and_go_over_tls():
+    with pair() as made, daemon(made.settings()) as host:
+        _, where = address(host)
+        key = (host.dir / "api-key").read_text().strip()
+        data = os.urandom(8 << 20)
+        with secure(where) as sock:
+            for _ in range(2):
+                form = (b'--x\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nassistants\r\n'
+                        b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n' +
+                        data + b"\r\n--x--\r\n")
+                status, head, body = exchange(sock, (
+                    f"POST /v1/files HTTP/1.1\r\nHost: x\r\napi-key: {key}\r\nContent-Length: {len(form)}\r\n"
+                    "Content-Type: multipart/form-data; boundary=x\r\n\r\n").encode() + form)
+                assert status == 200, head
+                name = json.loads(body)["id"]
+                status, head, body = exchange(
+                    sock, f"GET /v1/files/{name}/content HTTP/1.1\r\nHost: x\r\napi-key: {key}\r\n\r\n".encode())
+                assert status == 200 and body == data, head
+
+
+def links_say_https():
+    with pair() as made, daemon(made.settings()) as host:
+        _, where = address(host)
+        key = (host.dir / "api-key").read_text().strip()
+        body = b'{"code":"1","codeInputType":"inline","executionType":"asynchronous"}'
+        with secure(where) as sock:
+            _, head, _ = exchange(sock, (
+                "POST /pools/default/executions?identifier=a&api-version=2025-02-02-preview HTTP/1.1\r\n"
+                f"Host: cupola.example:8443\r\napi-key: {key}\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n").encode() + body)
+        assert "https://cupola.example:8443/" in head, head
+
+
+def what_is_told_in_the_middle_of_a_body_is_encrypted_too():
+    with pair() as made, daemon(made.settings()) as host:
+        _, where = address(host)
+        key = (host.dir / "api-key").read_text().strip()
+        with secure(where) as sock:
+            sock.sendall(f"POST /v1/containers HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
+                         "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+            with contextlib.suppress(OSError):
+                for _ in range(64):
+                    sock.sendall(b"10000\r\n" + b"a" * 65536 + b"\r\n")
+            assert sock.recv(4096).startswith(b"HTTP/1.1 413 ")
+
+
+def a_new_pair_is_taken_over_and_a_bad_one_is_not():
+    with pair() as made, daemon(made.settings()) as host:
+        _, where = address(host)
+        first = shown(where)
+        with secure(where) as old:
+            assert exchange(old, HEALTH)[0] == 200
+
+            made.put("second")
+            host.process.send_signal(signal.SIGHUP)
+            second = wait_until(lambda: shown(where) != first and shown(where), PATIENCE, "the second pair")
+            assert exchange(old, HEALTH)[0] == 200
+
+            # Only one half of it is there.
+            made.put("third", key=False)
+            host.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: "the old pair stays" in log_of(host), PATIENCE, "a line in the log")
+            assert shown(where) == second
+            assert exchange(old, HEALTH)[0] == 200
+
+            # Seen without being told.
+            made.put("fourth")
+            wait_until(lambda: shown(where) not in (first, second), PATIENCE, "the fourth pair")
+            assert exchange(old, HEALTH)[0] == 200
+            # Nothing is read again as long as nothing changes.
+            said = log_of(host).count("Serving the certificate")
+            time.sleep(6)
+            assert log_of(host).count("Serving the certificate") == said
+
+
+def a_key_that_others_may_read_is_refused():
+    with pair() as made:
+        made.key.chmod(0o644)
+        host = Host(made.settings())
+        try:
+            host.spawn()
+            assert host.process.wait(PATIENCE) != 0
+            assert "nobody but its owner may write it" in log_of(host)
+        finally:
+            host.remove(keep=False)
+
+
+# -------------------------------------------------------------------- overload
+
+
+def raise_descriptors(count):
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < count:
+        raise Skip(f"no more than {hard} descriptors")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+
+
+def ten_thousand_idle_clients_keep_nobody_out():
+    raise_descriptors(CROWD + 1000)
+    with daemon() as host:
+        _, where = address(host)
+        assert host.call("GET", "/healthz")
+        before = memory_mib(host.process.pid)
+        crowd, slowest = [], 0.0
+        for i in range(CROWD):
+            crowd.append(socket.create_connection(where, PATIENCE))
+            if i % 500 == 0:
+                begin = time.monotonic()
+                assert host.call("GET", "/healthz")
+                slowest = max(slowest, time.monotonic() - begin)
+        grown = memory_mib(host.process.pid) - before
+        print(f"# {CROWD} clients: {grown} MiB more, slowest answer {slowest * 1000:.0f} ms")
+        # 1,024 connections of 36 KiB, and what the sanitizers add.
+        assert grown < 100, grown
+        assert slowest < 5, slowest
+        for sock in crowd:
+            sock.close()
+
+
+def one_address_leaves_room_for_others():
+    raise_descriptors(4096)
+    with daemon() as host:
+        _, where = address(host)
+        with socket.create_connection(where, PATIENCE, ("127.0.0.2", 0)) as other:
+            assert exchange(other, HEALTH)[0] == 200
+            crowd = [socket.create_connection(where, PATIENCE) for _ in range(1500)]
+            for sock in crowd:
+                with contextlib.suppress(OSError):
+                    sock.sendall(b"GET /v1/files HTTP/1.1\r\n")
+            assert exchange(other, HEALTH)[0] == 200
+            for sock in crowd:
+                sock.close()
+
+
+def slow_heads_end_at_their_deadline():
+    with daemon() as host:
+        _, where = address(host)
+        crowd = [socket.create_connection(where, PATIENCE) for _ in range(300)]
+        begin = time.monotonic()
+        waiting = {sock.fileno(): sock for sock in crowd}
+        for sock in crowd:
+            sock.sendall(b"GET /v1/containers HTTP/1.1\r\n")
+        slowest = 0.0
+        while waiting and time.monotonic() - begin < 30:
+            for sock in waiting.values():
+                with contextlib.suppress(OSError):
+                    sock.sendall(b"X-a: b\r\n")
+            asked = time.monotonic()
+            assert host.call("GET", "/healthz")
+            slowest = max(slowest, time.monotonic() - asked)
+            for sock in select.select(list(waiting.values()), [], [], 1)[0]:
+                with contextlib.suppress(OSError):
+                    text = sock.recv(4096)
+                    assert not text or text.startswith(b"HTTP/1.1 408 "), text
+                del waiting[sock.fileno()]
+        took = time.monotonic() - begin
+        print(f"# all were closed after {took:.1f} s, slowest answer {slowest * 1000:.0f} ms")
+        assert not waiting and 9 < took < 25, took
+        for sock in crowd:
+            sock.close()
+
+
+TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
+         files_come_and_go_over_tls,
+         links_say_https,
+         what_is_told_in_the_middle_of_a_body_is_encrypted_too,
+         a_new_pair_is_taken_over_and_a_bad_one_is_not,
+         a_key_that_others_may_read_is_refused,
+         ten_thousand_idle_clients_keep_nobody_out,
+         one_address_leaves_room_for_others,
+         slow_heads_end_at_their_deadline]
+
+
+def run(test):
+    """What stands behind "ok", or what went wrong."""
+    try:
+        if os.geteuid() == 0:
+            pwd.getpwnam("cupola")
+        test()
+    except KeyError:
+        return " # SKIP user cupola is missing", None
+    except Skip as why:
+        return f" # SKIP {why}", None
+    except Exception:
+        return None, traceback.format_exc()
+    return "", None
+
+
+def main():
+    chosen = [t for t in TESTS if not sys.argv[1:] or t.__name__ in sys.argv[1:]]
+    print(f"1..{len(chosen)}")
+    failed = 0
+    for number, test in enumerate(chosen, 1):
+        good, bad = run(test)
+        if bad is None:
+            print(f"ok {number} - {test.__name__}{good}", flush=True)
+            continue
+        failed += 1
+        print(f"not ok {number} - {test.__name__}")
+        for line in bad.splitlines():
+            print(f"# {line}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
