@@ -130,6 +130,8 @@ class Daemon:
 
     def spawn(self):
         env = dict(os.environ, **SANITIZER_ENV, **self.env)
+        if LOGS:
+            LOGS.mkdir(parents=True, exist_ok=True)
         self.log = open((LOGS or self.dir.parent) / f"{self.dir.name}.log",
                         "ab")
         self.process = subprocess.Popen(
