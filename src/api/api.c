@@ -8,6 +8,7 @@
 
 #include "api/admit.h"
 #include "api/api_private.h"
+#include "api/cors.h"
 #include "api/http_listen.h"
 #include "api/http_server.h"
 #include "api/http_tls.h"
@@ -60,7 +61,9 @@ int api_new(const struct api_config *config, struct api **ret,
 	api->config = *config;
 	LIST_INIT(&api->zips);
 	TAILQ_INIT(&api->admitted);
-	r = prepare_tls(api, err);
+	r = cors_check(config->settings, err);
+	if (r >= 0)
+		r = prepare_tls(api, err);
 	if (r < 0)
 		return r;
 	r = http_server_new(config->event, api, api->tls, &api->server, err);

@@ -14,6 +14,7 @@ libapi_a_SOURCES = \
 	%reldir%/auth.c %reldir%/auth.h \
 	%reldir%/body.c %reldir%/body.h \
 	%reldir%/container_zip.c %reldir%/container_zip.h \
+	%reldir%/cors.c %reldir%/cors.h \
 	%reldir%/exec_api.c \
 	%reldir%/exec_stream.c %reldir%/exec_stream.h \
 	%reldir%/handlers.h \

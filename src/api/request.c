@@ -12,6 +12,7 @@
 #include "api/admit.h"
 #include "api/api_private.h"
 #include "api/auth.h"
+#include "api/cors.h"
 #include "api/exec_stream.h"
 #include "api/http_conn.h"
 #include "api/http_server.h"
@@ -130,6 +131,7 @@ static enum MHD_Result queue_answer(struct request *req)
 	reply_header(req, "x-request-id", req->id);
 	reply_header(req, "X-Content-Type-Options", "nosniff");
 	reply_forbid_sharing(req);
+	cors_add(req);
 	if (req->failure.code == ERR_METHOD || !req->match.route)
 		if (req->allow[0])
 			reply_header(req, MHD_HTTP_HEADER_ALLOW, req->allow);
@@ -171,9 +173,11 @@ static void answer_now(struct request *req, const struct error *err)
 		       "Content-Type: application/json\r\n"
 		       "Content-Length: %zu\r\n"
 		       "Connection: close\r\n"
-		       "x-request-id: %s\r\n\r\n%s",
+		       "x-request-id: %s\r\n",
 		       status, MHD_get_reason_phrase_for(status), body.length,
-		       req->id, buf_str(&body)) < 0)
+		       req->id) < 0 ||
+	    cors_write(req, &all) < 0 ||
+	    buf_printf(&all, "\r\n%s", buf_str(&body)) < 0)
 		return;
 	req->bytes = body.length;
 	http_conn_answer_now(req->conn, all.data, all.length);

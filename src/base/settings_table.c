@@ -44,6 +44,8 @@ const struct setting settings_table[] = {
 	STRING("listen", "tls_cert", "", 4096,
 	       "certificate of TCP listeners, in PEM; empty: no TLS"),
 	STRING("listen", "tls_key", "", 4096, "its key, in PEM"),
+	STRING("listen", "cors_origins", "", 4096,
+	       "origins whose web pages may read answers, or *"),
 	UINT("listen", "connections_per_client", "512", 1, 1024,
 	     "connections from one address at a time"),
 	SIZE("listen", "json_memory", "64M", MIB(8), GIB(64),

@@ -20,6 +20,11 @@ enum {
 
 int fixture_setup(void **state)
 {
+	return fixture_setup_with(state, NULL);
+}
+
+int fixture_setup_with(void **state, const char *setting)
+{
 	struct fixture *fx = calloc(1, sizeof(*fx));
 	struct error err = ERROR_INIT;
 
@@ -29,6 +34,8 @@ int fixture_setup(void **state)
 	assert_int_equal(clock_new(&fx->clock), 0);
 	assert_int_equal(settings_new(settings_table, settings_table_count,
 				      &fx->settings), 0);
+	if (setting)
+		assert_int_equal(settings_set(fx->settings, setting, &err), 0);
 	fx->core = fake_core_new(fx->event);
 	assert_int_equal(api_new(&(struct api_config){ .event = fx->event,
 						       .clock = fx->clock,

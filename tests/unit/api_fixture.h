@@ -32,6 +32,10 @@ struct fixture {
 };
 
 int fixture_setup(void **state);
+
+/** fixture_setup_with() - The same, with a setting as in "section.key=value" */
+int fixture_setup_with(void **state, const char *setting);
+
 int fixture_teardown(void **state);
 
 /** struct answer - What a client got */
