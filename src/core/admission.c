@@ -31,9 +31,23 @@ static uint64_t admission_cost(const struct core *core, uint32_t memory_mib)
 	return (uint64_t)(memory_mib * core->set.memory_commit + 0.5);
 }
 
-bool admission_could_take(const struct core *core, uint32_t memory_mib)
+/*
+ * However little of it counts: that all of them use theirs at once is a matter
+ * of chance, that one uses all of its own is its good right.
+ */
+int admission_check(const struct core *core, uint32_t memory_mib,
+		    struct error *err)
 {
-	return admission_cost(core, memory_mib) <= core->admission.budget_mib;
+	uint64_t budget = core->admission.budget_mib;
+
+	if (memory_mib <= budget && admission_cost(core, memory_mib) <= budget)
+		return 0;
+	error_set_param(err, "memory_limit");
+	error_set_reason(err, "invalid_value");
+	return error_set(err, ERR_BAD_REQUEST,
+			 "This host cannot give a container %u MiB of memory: "
+			 "it has %llu MiB for all of them", memory_mib,
+			 (unsigned long long)budget);
 }
 
 int admission_take_vm(struct core *core, struct pool *pool, uint32_t memory_mib,
@@ -43,12 +57,10 @@ int admission_take_vm(struct core *core, struct pool *pool, uint32_t memory_mib,
 	uint64_t cost = admission_cost(core, memory_mib);
 	int r;
 
-	if (cost > a->budget_mib) {
-		r = error_set(err, ERR_CAPACITY,
-			      "This host cannot give a "
-			      "container %u MiB of memory",
-			      memory_mib);
-	} else if (pool->vm_count >= pool->max) {
+	r = admission_check(core, memory_mib, err);
+	if (r < 0)
+		return r;
+	if (pool->vm_count >= pool->max) {
 		r = error_set(err, ERR_CAPACITY,
 			      "All %llu containers of pool "
 			      "'%s' are in use",

@@ -32,8 +32,13 @@ void admission_init(struct core *core);
 int admission_take_vm(struct core *core, struct pool *pool, uint32_t memory_mib,
 		      uint64_t *ret_cost_mib, struct error *err);
 
-/** admission_could_take() - Whether an empty host would have the room */
-bool admission_could_take(const struct core *core, uint32_t memory_mib);
+/**
+ * admission_check() - Whether an empty host would have the room
+ *
+ * Return: 0, or -EINVAL (ERR_BAD_REQUEST): asking again will not help
+ */
+int admission_check(const struct core *core, uint32_t memory_mib,
+		    struct error *err);
 
 /** admission_restore_vm() - Count a VM that exists already */
 uint64_t admission_restore_vm(struct core *core, struct pool *pool,

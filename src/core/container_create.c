@@ -200,16 +200,25 @@ static void put_key(const struct create *cr, struct store_batch *batch)
 	(void)store_batch_add_idempotency(batch, &row);
 }
 
+/* What its VM needs beyond what those of its pool have; 0: nothing. */
+static uint32_t special_memory_mib(const struct container *c)
+{
+	uint32_t mib = memory_tier_mib(c->memory);
+
+	if (c->memory == MEMORY_1G || mib <= pool_memory_mib(c->pool))
+		return 0;
+	return mib;
+}
+
 /* A ready VM if there is one and it is enough, else one of its own. */
 static int take_vm(struct container *c, struct error *err)
 {
-	uint32_t mib = memory_tier_mib(c->memory);
-	bool usual = c->memory == MEMORY_1G || mib <= pool_memory_mib(c->pool);
+	uint32_t mib = special_memory_mib(c);
 	int r;
 
-	c->vm = usual ? pool_claim(c->pool) : NULL;
+	c->vm = mib == 0 ? pool_claim(c->pool) : NULL;
 	if (!c->vm) {
-		r = vm_new(c->core, c->pool, usual ? 0 : mib, &c->vm, err);
+		r = vm_new(c->core, c->pool, mib, &c->vm, err);
 		if (r < 0)
 			return r;
 	}
@@ -300,17 +309,19 @@ static bool on_room(struct waiter *w)
 static int create_or_wait(struct create *cr, struct error *err)
 {
 	struct pool *pool = cr->container->pool;
-	uint32_t mib = memory_tier_mib(cr->container->memory);
+	uint32_t mib = special_memory_mib(cr->container);
 	int r;
 
+	r = admission_check(cr->core, mib ? mib : pool_memory_mib(pool), err);
+	if (r < 0)
+		return r;
 	if (waiting_is_empty(pool))
 		r = create_go_on(cr, err);
 	else
 		r = error_set(err, ERR_CAPACITY,
 			      "All room of pool '%s' is spoken for",
 			      pool->name);
-	if (r >= 0 || err->code != ERR_CAPACITY ||
-	    !admission_could_take(cr->core, mib))
+	if (r >= 0 || err->code != ERR_CAPACITY)
 		return r;
 	error_set_reason(err, "capacity");
 	cr->waiter.try = on_room;

@@ -93,7 +93,7 @@ static void what_cannot_be_had_is_refused_and_costs_nothing(void **state)
 	refuse(fx, &spec, ERR_BAD_REQUEST);
 	spec.idle_minutes = 0;
 	spec.memory = MEMORY_64G;
-	refuse(fx, &spec, ERR_CAPACITY);
+	refuse(fx, &spec, ERR_BAD_REQUEST);
 	spec.memory = MEMORY_1G;
 	spec.file_ids = missing;
 	spec.file_count = 1;
@@ -104,6 +104,27 @@ static void what_cannot_be_had_is_refused_and_costs_nothing(void **state)
 	refuse(fx, &spec, ERR_CAPACITY);
 	erase(fx, c);
 	fixture_create(fx, NULL, 0, &a);
+}
+
+/* That little of a VM's memory counts makes the host no larger. */
+static void memory_that_the_host_does_not_have_is_refused(void **state)
+{
+	struct fixture *fx = *state;
+	struct container_spec spec = { .name = "x" };
+	struct answer a = { .called = false };
+
+	fixture_set(fx, "host.memory=8G");
+	fixture_set(fx, "host.memory_commit=0.1");
+	fixture_start(fx);
+	spec.memory = MEMORY_64G;
+	refuse(fx, &spec, ERR_BAD_REQUEST);
+	spec.memory = MEMORY_16G;
+	refuse(fx, &spec, ERR_BAD_REQUEST);
+	spec.memory = MEMORY_4G;
+	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
+					       on_container, &a, &a.err), 0);
+	RUN_UNTIL(fx, a.called);
+	assert_false(a.failed);
 }
 
 static void a_tenant_has_its_share_of_sessions(void **state)
@@ -284,6 +305,7 @@ int main(void)
 		TEST(a_claim_from_the_pool_asks_nobody),
 		TEST(a_pool_that_fails_waits_longer_each_time),
 		TEST(what_cannot_be_had_is_refused_and_costs_nothing),
+		TEST(memory_that_the_host_does_not_have_is_refused),
 		TEST(a_tenant_has_its_share_of_sessions),
 		TEST(as_many_as_memory_allows_are_admitted_at_one_instant),
 		TEST(creates_that_fail_give_back_all_they_took),
