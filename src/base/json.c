@@ -2,6 +2,8 @@
 #include <json-c/json.h>
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistr.h>
@@ -20,6 +22,9 @@
 enum {
 	/* Digits of a number; the longest double has fewer than 400. */
 	NUMBER_MAX = 512,
+
+	/* More than an error can take, so that it is cut there. */
+	PLACE_SIZE = 2 * ERROR_PARAM_MAX,
 };
 
 struct parser {
@@ -29,6 +34,7 @@ struct parser {
 	unsigned depth;
 	size_t values;
 	struct buf string; /* the string that was decoded last */
+	char place[PLACE_SIZE]; /* of what failed, as in "tools[0].name" */
 	struct error *err;
 };
 
@@ -39,6 +45,23 @@ static int fail(struct parser *p, const char *at, const char *why)
 	return error_set(p->err, ERR_BAD_REQUEST,
 			 "The JSON text is invalid at byte %zu: %s",
 			 (size_t)(at - p->text), why);
+}
+
+/* Puts what surrounds it in front of the place of a failure, from inside out. */
+__attribute__((format(printf, 2, 3)))
+static void fail_inside(struct parser *p, const char *fmt, ...)
+{
+	char inner[PLACE_SIZE];
+	size_t used;
+	va_list ap;
+
+	memcpy(inner, p->place, sizeof(inner));
+	va_start(ap, fmt);
+	(void)vsnprintf(p->place, sizeof(p->place), fmt, ap);
+	va_end(ap);
+	used = strlen(p->place);
+	(void)snprintf(p->place + used, sizeof(p->place) - used, "%s%s",
+		       inner[0] && inner[0] != '[' ? "." : "", inner);
 }
 
 static int fail_memory(struct parser *p)
@@ -272,8 +295,11 @@ static int parse_key(struct parser *p, const struct json_object *object,
 		return r;
 	if (memchr(buf_str(&p->string), '\0', p->string.length))
 		return fail(p, start, "a key contains U+0000");
-	if (json_object_object_get_ex(object, buf_str(&p->string), NULL))
+	if (json_object_object_get_ex(object, buf_str(&p->string), NULL)) {
+		fail_inside(p, "%s", buf_str(&p->string));
+		error_set_reason(p->err, "duplicate_key");
 		return fail(p, start, "the same key a second time");
+	}
 	skip_space(p);
 	if (peek(p) != ':')
 		return fail(p, p->at, "':' is missing");
@@ -294,8 +320,10 @@ static int parse_member(struct parser *p, struct json_object *object)
 		return r;
 	skip_space(p);
 	r = parse_value(p, &value);
-	if (r < 0)
+	if (r < 0) {
+		fail_inside(p, "%s", key);
 		return r;
+	}
 	if (json_object_object_add_ex(object, key, value,
 				      JSON_C_OBJECT_ADD_KEY_IS_NEW) < 0)
 		return fail_memory(p);
@@ -310,8 +338,10 @@ static int parse_item(struct parser *p, struct json_object *array)
 
 	skip_space(p);
 	r = parse_value(p, &value);
-	if (r < 0)
+	if (r < 0) {
+		fail_inside(p, "[%zu]", json_object_array_length(array));
 		return r;
+	}
 	if (json_object_array_add(array, value) < 0)
 		return fail_memory(p);
 	(void)take_ptr(value);
@@ -441,8 +471,13 @@ int json_parse(const char *text, size_t size, struct json_object **ret_value,
 
 	r = parse_text(&p, &value);
 	buf_done(&p.string);
-	if (r < 0)
+	if (r < 0) {
+		if (p.place[0])
+			error_set_param(err, "%s", p.place);
+		if (r == -EINVAL)
+			error_set_reason(err, "invalid_json");
 		return r;
+	}
 	*ret_value = take_ptr(value);
 	return 0;
 }

@@ -63,7 +63,9 @@ struct json_string {
  * @text:	Bytes, need not end in a NUL
  * @size:	How many
  * @ret_value:	The value, for json_free(); NULL for the text "null"
- * @err:	Says what is wrong at which byte, ERR_BAD_REQUEST; may be NULL
+ * @err:	Says what is wrong at which byte, ERR_BAD_REQUEST, with the path of
+ *		the value as param where it is inside one, and reason
+ *		"duplicate_key" or "invalid_json"; may be NULL
  *
  * Return: 0, -EINVAL, or -EIO with ERR_INTERNAL when there is no memory
  */

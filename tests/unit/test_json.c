@@ -26,7 +26,6 @@ static void refused_bytes(const char *text, size_t size, size_t offset)
 	assert_int_equal(json_parse(text, size, &value, &err), -EINVAL);
 	assert_ptr_equal(value, (void *)1);
 	assert_int_equal(err.code, ERR_BAD_REQUEST);
-	assert_string_equal(err.param, "");
 	(void)snprintf(place, sizeof(place), " at byte %zu: ", offset);
 	if (!strstr(err.message, place))
 		fail_msg("%s: %s, not%s", text, err.message, place);
@@ -228,6 +227,55 @@ static void members_are_walked_in_order(void **state)
 	assert_int_equal(json_each_member(NULL, note_member, &b), 0);
 }
 
+static void a_mistake_names_the_value_it_is_in(void **state)
+{
+	static const struct {
+		const char *text, *param, *reason;
+	} cases[] = {
+		{ "", "", "invalid_json" },
+		{ "{\"a\":1}x", "", "invalid_json" },
+		{ "{\"a\" 1}", "", "invalid_json" },
+		{ "{\"code\":", "code", "invalid_json" },
+		{ "{\"code\":\"\\ud800\"}", "code", "invalid_json" },
+		{ "{\"a\":{\"b\":1e999}}", "a.b", "invalid_json" },
+		{ "{\"a\":[0,{\"b\":[nan]}]}", "a[1].b[0]",
+		  "invalid_json" },
+		{ "[[1,2,03]]", "[0][2]", "invalid_json" },
+		{ "{\"a\":1,\"a\":2}", "a", "duplicate_key" },
+		{ "{\"a\":[{\"b\":1,\"\\u0062\":2}]}", "a[0].b",
+		  "duplicate_key" },
+	};
+	struct json_object *value;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct error err = ERROR_INIT;
+
+		assert_int_equal(json_parse(cases[i].text,
+					    strlen(cases[i].text), &value,
+					    &err), -EINVAL);
+		assert_string_equal(err.param, cases[i].param);
+		assert_string_equal(err.reason, cases[i].reason);
+	}
+}
+
+static void a_long_place_is_cut(void **state)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(65536);
+	struct json_object *value;
+	struct error err = ERROR_INIT;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 60; i++)
+		(void)buf_add_str(&text, "{\"ä long key\":[");
+	assert_int_equal(json_parse(buf_str(&text), text.length, &value, &err),
+			 -EINVAL);
+	assert_memory_equal(err.param, "ä long key[0].ä long key[0]", 28);
+	assert_true(strlen(err.param) < ERROR_PARAM_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +288,8 @@ int main(void)
 		cmocka_unit_test(a_nul_in_a_key_is_refused),
 		cmocka_unit_test(numbers_out_of_range_are_refused),
 		cmocka_unit_test(what_json_does_not_have_is_refused),
+		cmocka_unit_test(a_mistake_names_the_value_it_is_in),
+		cmocka_unit_test(a_long_place_is_cut),
 		cmocka_unit_test(depth_has_a_limit),
 		cmocka_unit_test(the_number_of_values_has_a_limit),
 		cmocka_unit_test(members_are_walked_in_order),
