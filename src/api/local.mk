@@ -36,6 +36,7 @@ libapi_a_SOURCES = \
 	%reldir%/openai_purpose.h \
 	%reldir%/openai_uploads.c \
 	%reldir%/openai_files.c \
+	%reldir%/openai_files_list.c \
 	%reldir%/openai_models.c \
 	%reldir%/origin.c %reldir%/origin.h \
 	%reldir%/page.c %reldir%/page.h \

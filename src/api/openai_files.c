@@ -6,7 +6,6 @@
 
 #include "api/handlers.h"
 #include "api/openai_purpose.h"
-#include "api/page.h"
 #include "api/reply.h"
 #include "api/request.h"
 #include "api/view_json.h"
@@ -110,37 +109,6 @@ int openai_files_create(struct request *req, struct error *err)
 		return r;
 	body->upload = NULL;	/* core's now */
 	return ROUTE_PENDING;
-}
-
-static void on_each(void *userdata, const struct file_view *file)
-{
-	struct page_writer *page = userdata;
-
-	view_json_file(&page->req->writer, NULL, file);
-	page_item(page, file->id);
-}
-
-int openai_files_list(struct request *req, struct error *err)
-{
-	struct page_writer writer;
-	struct core_page page;
-	const char *purpose;
-	bool more = false;
-	int r;
-
-	r = page_read(req, CORE_FILES_PAGE_MAX, CORE_FILES_PAGE_MAX, &page,
-		      err);
-	if (r < 0)
-		return r;
-	r = uri_param(&req->uri, "purpose", &purpose, err);
-	if (r < 0)
-		return r;
-	page_begin(&writer, req);
-	r = core_file_list(req->core, &req->who, purpose, &page, on_each,
-			   &writer, &more, err);
-	if (r < 0)
-		return r;
-	return page_reply(&writer, more, err);
 }
 
 int openai_files_get(struct request *req, struct error *err)

@@ -88,7 +88,7 @@ void page_item(struct page_writer *page, const char *id)
 	(void)snprintf(page->last, sizeof(page->last), "%s", id);
 }
 
-int page_reply(struct page_writer *page, bool more, struct error *err)
+void page_end(struct page_writer *page, bool more)
 {
 	struct json_writer *w = &page->req->writer;
 	bool any = page->first[0];
@@ -98,5 +98,10 @@ int page_reply(struct page_writer *page, bool more, struct error *err)
 	json_write_string(w, "last_id", any ? page->last : NULL);
 	json_write_bool(w, "has_more", more);
 	json_write_close(w);
+}
+
+int page_reply(struct page_writer *page, bool more, struct error *err)
+{
+	page_end(page, more);
 	return reply_json(page->req, MHD_HTTP_OK, err);
 }

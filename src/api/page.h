@@ -38,7 +38,10 @@ void page_begin(struct page_writer *page, struct request *req);
 /** page_item() - To be called for each item that is written */
 void page_item(struct page_writer *page, const char *id);
 
-/** page_reply() - Answer with the list */
+/** page_end() - End the list, to be sent by the caller */
+void page_end(struct page_writer *page, bool more);
+
+/** page_reply() - End it and answer with it */
 int page_reply(struct page_writer *page, bool more, struct error *err);
 
 #endif

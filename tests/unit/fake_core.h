@@ -19,7 +19,7 @@
 #define FAKE_EXPIRED "cntr_expired"
 #define FAKE_EXEC "exec_1"
 
-enum { FAKE_FILES_MAX = 32 };
+enum { FAKE_FILES_MAX = 1024 };
 
 struct fake_file {
 	struct file_view view;
@@ -72,6 +72,7 @@ struct core {
 	struct core_upload *stalled;
 	struct fake_file file[FAKE_FILES_MAX];
 	unsigned files;
+	unsigned lists;		/* of files, that were asked for */
 	struct fake_cfile *cfile;
 	size_t cfiles;
 	unsigned execs;

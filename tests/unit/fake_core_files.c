@@ -173,9 +173,11 @@ int core_file_list(struct core *core, const struct principal *who,
 		   void (*each)(void *userdata, const struct file_view *file),
 		   void *userdata, bool *ret_more, struct error *err)
 {
+	bool waiting = page->after[0];
 	unsigned i, given = 0;
 
-	if (page->after[0] && !find_file(core, who, page->after, NULL)) {
+	core->lists++;
+	if (waiting && !find_file(core, who, page->after, NULL)) {
 		error_set_param(err, "after");
 		return error_set(err, ERR_BAD_REQUEST, "no such row");
 	}
@@ -186,6 +188,10 @@ int core_file_list(struct core *core, const struct principal *who,
 		if (strcmp(file->tenant, who->tenant) != 0 ||
 		    (purpose && strcmp(purpose, file->purpose) != 0))
 			continue;
+		if (waiting) {
+			waiting = strcmp(file->view.id, page->after) != 0;
+			continue;
+		}
 		if (given++ == page->limit) {
 			*ret_more = true;
 			break;
