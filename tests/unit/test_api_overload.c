@@ -18,6 +18,10 @@ enum {
 	CLIENTS = 80,
 };
 
+/* It takes a tenth of a second. But this machine may be busy, and the deadlines
+ * that used to end such connections are ten seconds and more. */
+#define NOTICED_USEC (5 * USEC_PER_SEC)
+
 struct crowd {
 	int fd[CLIENTS];
 };
@@ -97,7 +101,7 @@ static void large_bodies_share_a_budget(void **state)
 	/* Small ones go on. */
 	expect_error(fx, POST "Content-Length: 2\r\n\r\n{}", 400, NULL);
 	crowd_leave(&crowd);
-	(void)run_until(fx, nobody_is_connected, USEC_PER_SEC);
+	(void)run_until(fx, nobody_is_connected, NOTICED_USEC);
 	assert_int_equal(fx->api->json_bytes, 0);
 }
 
@@ -105,7 +109,7 @@ static void large_bodies_share_a_budget(void **state)
  * The end of the stream comes together with the last bytes, which is when the
  * library does not see it.
  */
-static void a_client_that_leaves_its_body_is_noticed_within_a_second(void **state)
+static void a_client_that_leaves_its_body_is_noticed_soon(void **state)
 {
 	struct fixture *fx = *state;
 	struct crowd crowd;
@@ -115,14 +119,14 @@ static void a_client_that_leaves_its_body_is_noticed_within_a_second(void **stat
 		crowd_begin(fx, &crowd);
 		crowd_leave(&crowd);
 		assert_true(run_until(fx, nobody_is_connected,
-				      2 * USEC_PER_SEC) < USEC_PER_SEC);
+				      NOTICED_USEC) < NOTICED_USEC);
 	}
 	assert_int_equal(fx->api->json_bytes, 0);
 	assert_int_equal(fx->core->uploads, 0);
 }
 
 /* Wherever a client is when it goes, it is not waited for. */
-static void a_client_that_leaves_is_noticed_within_a_second(void **state)
+static void a_client_that_leaves_is_noticed_soon(void **state)
 {
 	static const char *const beginnings[] = {
 		"", "GET", "GET /v1/files HTTP/1.1\r\n" HOST, POST,
@@ -149,7 +153,7 @@ static void a_client_that_leaves_is_noticed_within_a_second(void **state)
 			run_loop(fx);
 		close_fd(&fd);
 		assert_true(run_until(fx, nobody_is_connected,
-				      2 * USEC_PER_SEC) < USEC_PER_SEC);
+				      NOTICED_USEC) < NOTICED_USEC);
 	}
 }
 
@@ -167,8 +171,8 @@ static void a_client_that_sends_no_more_gets_its_answers(void **state)
 	assert_true(send(fd, two, strlen(two), 0) == (ssize_t)strlen(two));
 	assert_int_equal(shutdown(fd, SHUT_WR), 0);
 	assert_true(client_read_until(fx, fd, &got, "object: last"));
-	assert_true(run_until(fx, nobody_is_connected, 2 * USEC_PER_SEC) <
-		    USEC_PER_SEC);
+	assert_true(run_until(fx, nobody_is_connected, NOTICED_USEC) <
+		    NOTICED_USEC);
 }
 
 /* Core calls back when it is done, whoever is still there. */
@@ -193,8 +197,8 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(large_bodies_share_a_budget),
-		TEST(a_client_that_leaves_its_body_is_noticed_within_a_second),
-		TEST(a_client_that_leaves_is_noticed_within_a_second),
+		TEST(a_client_that_leaves_its_body_is_noticed_soon),
+		TEST(a_client_that_leaves_is_noticed_soon),
 		TEST(a_client_that_sends_no_more_gets_its_answers),
 		TEST(the_server_may_end_before_core_has_answered),
 	};
