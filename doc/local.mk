@@ -11,6 +11,7 @@ dist_doc_DATA += \
 	%reldir%/architecture.md \
 	%reldir%/guest-protocol.md \
 	%reldir%/images.md \
+	%reldir%/openapi.yaml \
 	%reldir%/artifacts.md \
 	%reldir%/performance.md \
 	%reldir%/reliability.md

@@ -66,3 +66,12 @@ tests_unit_test_zip_names_LDADD = libapi.a $(base_libs) $(CMOCKA_LIBS)
 unit_tests += %reldir%/test_api_tenants
 tests_unit_test_api_tenants_SOURCES = %reldir%/test_api_tenants.c $(api_fixture)
 tests_unit_test_api_tenants_LDADD = $(api_fixture_libs)
+
+# The description of the API against its routes and what a daemon answers.
+check_PROGRAMS += %reldir%/api_routes
+tests_unit_api_routes_SOURCES = %reldir%/api_routes.c \
+	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
+	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c %reldir%/test.h
+tests_unit_api_routes_LDADD = $(api_fixture_libs)
+TESTS += %reldir%/test_openapi.py
+dist_check_SCRIPTS += %reldir%/test_openapi.py

@@ -1,0 +1,398 @@
+#!/usr/bin/python3
+"""Whether doc/openapi.yaml says what cupolad does, as TAP.
+
+The description is valid; it has every route of the table and no other; and what a
+running daemon answers, in good and bad cases, is as described. Processes stand
+for VMs.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import pwd
+import re
+import subprocess
+import sys
+import traceback
+
+TOP = pathlib.Path(os.environ.get("abs_top_srcdir", pathlib.Path(__file__).resolve().parents[2]))
+BUILD = pathlib.Path(os.environ.get("abs_top_builddir", os.environ.get("CUPOLA_BUILD", "build"))).resolve()
+os.environ.setdefault("CUPOLA_BUILD", str(BUILD))
+sys.path.insert(0, str(TOP / "tests" / "chaos"))
+
+from host import Host, wait_until  # noqa: E402
+
+METHODS = ("get", "put", "post", "delete", "patch")
+PATIENCE = 60
+
+
+class Skip(Exception):
+    pass
+
+
+def need(name):
+    try:
+        return __import__(name)
+    except ImportError:
+        raise Skip(f"Python's module {name} is missing") from None
+
+
+def description():
+    return need("yaml").safe_load((TOP / "doc" / "openapi.yaml").read_text())
+
+
+def resolve(document, node):
+    while "$ref" in node:
+        target = document
+        for word in node["$ref"].removeprefix("#/").split("/"):
+            target = target[word.replace("~1", "/").replace("~0", "~")]
+        node = target
+    return node
+
+
+def expand(document, node):
+    """The same without references: jsonschema trips over properties called $id."""
+    if isinstance(node, list):
+        return [expand(document, value) for value in node]
+    if not isinstance(node, dict):
+        return node
+    return {key: expand(document, value) for key, value in resolve(document, node).items()}
+
+
+def operations(document):
+    """(METHOD, path, operation, parameters) of each."""
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                operation = item[method]
+                parameters = item.get("parameters", []) + operation.get("parameters", [])
+                yield method.upper(), path, operation, [resolve(document, p) for p in parameters]
+
+
+def schemas(node, key=None):
+    """Every schema below a node that is not inside of another."""
+    if isinstance(node, dict):
+        for name, value in node.items():
+            if name == "schema" or key == "schemas":
+                yield value
+            else:
+                yield from schemas(value, name)
+    elif isinstance(node, list):
+        for value in node:
+            yield from schemas(value)
+
+
+def references(node):
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node
+        for value in node.values():
+            yield from references(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from references(value)
+
+
+# ------------------------------------------------------------------ by itself
+
+
+def the_description_is_valid():
+    document = description()
+    validator = need("jsonschema").Draft202012Validator
+    for schema in schemas(document):
+        validator.check_schema(schema)
+    for node in references(document):
+        resolve(document, node)
+    names = [operation["operationId"] for _, _, operation, _ in operations(document)]
+    assert len(set(names)) == len(names), "an operationId is there twice"
+    tags = {tag["name"] for tag in document["tags"]}
+    for method, path, operation, parameters in operations(document):
+        where = f"{method} {path}"
+        assert set(operation["tags"]) <= tags, where
+        assert operation["summary"] and operation["responses"], where
+        in_path = {p["name"] for p in parameters if p["in"] == "path"}
+        assert in_path == set(re.findall(r"\{(\w+)\}", path)), where
+
+
+def another_validator_finds_no_fault_either():
+    need("openapi_spec_validator").validate(description())
+
+
+def every_route_is_described_and_no_other():
+    program = BUILD / "tests" / "unit" / "api_routes"
+    printed = subprocess.run([program], capture_output=True, text=True, check=True, timeout=60).stdout
+    routes = set(printed.splitlines())
+    described = {f"{method} {re.sub(r'{[^}]*}', '{}', path)}"
+                 for method, path, _, _ in operations(description())}
+    assert not routes - described, f"not described: {sorted(routes - described)}"
+    assert not described - routes, f"no such route: {sorted(described - routes)}"
+
+
+# ------------------------------------------------------------- what is answered
+
+
+class Checked:
+    """Calls a daemon, and compares each answer with the description."""
+
+    def __init__(self, host):
+        self.host = host
+        self.document = description()
+        self.jsonschema = need("jsonschema")
+        self.key = (host.dir / "api-key").read_text().strip()
+        self.seen = set()
+        self.templates = []
+        for method, path, operation, _ in operations(self.document):
+            pattern = "".join("[^/]+" if part.startswith("{") else re.escape(part)
+                              for part in re.split(r"(\{\w+\})", path))
+            self.templates.append((path.count("{"), method, re.compile(pattern), path, operation))
+        # A name that is written out comes before one that stands for any.
+        self.templates.sort(key=lambda template: template[0])
+
+    def operation(self, method, path):
+        for _, verb, pattern, template, operation in self.templates:
+            if verb == method and pattern.fullmatch(path):
+                return template, operation
+        raise AssertionError(f"{method} {path} is not described")
+
+    def check(self, method, path, status, kind, body):
+        template, operation = self.operation(method, path.split("?")[0])
+        where = f"{method} {path}: {status}"
+        answers = operation["responses"]
+        assert str(status) in answers or (status >= 400 and "default" in answers), f"{where} is not described"
+        answer = resolve(self.document, answers.get(str(status), answers.get("default")))
+        self.seen.add((method, template))
+        if "content" not in answer:
+            assert not body, f"{where} has a body"
+            return None
+        kinds = answer["content"]
+        kind = kind.split(";")[0]
+        assert kind in kinds or "*/*" in kinds, f"{where}: type {kind} is not described"
+        if kind not in kinds or kind != "application/json":
+            return body
+        value = json.loads(body)
+        schema = expand(self.document, kinds[kind]["schema"])
+        for error in self.jsonschema.Draft202012Validator(schema).iter_errors(value):
+            raise AssertionError(f"{where}: {error.json_path}: {error.message}\n{json.dumps(value, indent=1)}")
+        return value
+
+    def call(self, method, path, body=None, headers=None, expect=200):
+        """The answer's value; below /admin it is the operator's call. None expects anything."""
+        headers = dict(headers or {})
+        admin = path.startswith("/admin/")
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body)
+            headers.setdefault("Content-Type", "application/json")
+        if not admin:
+            headers.setdefault("api-key", self.key)
+        connection = self.host.connection(admin, PATIENCE)
+        with contextlib.closing(connection):
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            data = answer.read()
+        assert expect in (answer.status, None), f"{method} {path}: {answer.status}, not {expect}: {data[:500]}"
+        return self.check(method, path, answer.status, answer.headers.get("Content-Type", ""), data)
+
+    def form(self, path, name, data, fields=(), expect=200, part="file"):
+        text = b"".join(f'--x\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n'.encode() for k, v in fields)
+        text += f'--x\r\nContent-Disposition: form-data; name="{part}"; filename="{name}"\r\n\r\n'.encode()
+        return self.call("POST", path, text + data + b"\r\n--x--\r\n",
+                         {"Content-Type": "multipart/form-data; boundary=x"}, expect)
+
+
+@contextlib.contextmanager
+def daemon(settings=None):
+    host = Host({"pool.default.ready": "0", "pool.default.min": "0", "test.clock": "yes", **(settings or {})})
+    try:
+        assert host.start(PATIENCE)
+        yield Checked(host)
+    except BaseException:
+        sys.stderr.write((host.top / "log").read_text())
+        raise
+    finally:
+        host.remove(keep=False)
+
+
+def try_files(c):
+    purpose = [("purpose", "user_data"), ("expires_after[anchor]", "created_at"), ("expires_after[seconds]", 3600)]
+    file = c.form("/v1/files", "a.csv", b"1,2\n", purpose)["id"]
+    c.form("/v1/files", "a.csv", b"1,2\n", [("purpose", "none")], 400)
+    c.call("GET", "/v1/files")
+    c.call("GET", "/v1/files?limit=0", expect=400)
+    c.call("GET", f"/v1/files/{file}")
+    assert c.call("GET", f"/v1/files/{file}/content") == b"1,2\n"
+    c.call("GET", f"/v1/files/{file}/content", headers={"Range": "bytes=1-1"}, expect=206)
+    c.call("GET", f"/v1/files/{file}/content", headers={"Range": "bytes=9-"}, expect=416)
+    c.call("GET", "/v1/files", headers={"api-key": "no"}, expect=401)
+    c.call("DELETE", f"/v1/files/{file}")
+    c.call("DELETE", f"/v1/files/{file}", expect=404)
+    c.call("GET", f"/v1/files/{file}/content", expect=404)
+
+
+def try_uploads(c):
+    wanted = {"filename": "a", "purpose": "batch", "bytes": 2, "mime_type": "text/plain"}
+    upload = c.call("POST", "/v1/uploads", wanted)["id"]
+    part = c.form(f"/v1/uploads/{upload}/parts", "blob", b"ab", part="data")["id"]
+    c.call("POST", f"/v1/uploads/{upload}/complete", {"part_ids": ["part_no"]}, expect=400)
+    c.call("POST", f"/v1/uploads/{upload}/complete", {"part_ids": [part]})
+    other = c.call("POST", "/v1/uploads", wanted)["id"]
+    c.call("POST", f"/v1/uploads/{other}/cancel")
+    c.form(f"/v1/uploads/{other}/parts", "blob", b"ab", part="data", expect=400)
+    c.call("POST", "/v1/uploads/upload_no/cancel", expect=404)
+
+
+def try_containers(c):
+    container = c.call("POST", "/v1/containers", {"name": "x", "memory_limit": "1g", "skills": [], "more": 1})["id"]
+    at = f"/v1/containers/{container}"
+    c.call("POST", "/v1/containers", {}, expect=400)
+    c.call("POST", "/v1/containers", {"name": "x", "memory_limit": "64g"}, expect=400)
+    c.call("POST", "/v1/containers", {"name": "x", "network_policy": {"type": "allowlist"}}, expect=400)
+    c.call("POST", "/v1/containers", "{", {"Content-Type": "application/json"}, expect=400)
+    c.call("POST", "/v1/containers", "x", {"Content-Type": "text/plain"}, expect=415)
+    c.call("GET", "/v1/containers")
+    wait_until(lambda: c.call("GET", at)["session"]["state"] == "running", PATIENCE, "the container")
+    file = c.form(f"{at}/files", "a b.txt", b"hello")["id"]
+    c.call("POST", f"{at}/files", {"file_id": "file-no"}, expect=404)
+    c.call("GET", f"{at}/files")
+    c.call("GET", f"{at}/files?path=a%20b.txt")
+    c.call("GET", f"{at}/files/{file}")
+    c.call("GET", f"{at}/files/{file}/content")
+    c.call("GET", f"{at}/files.zip")
+    try_executions(c, at)
+    c.call("DELETE", f"{at}/files/{file}")
+    c.call("GET", f"{at}/files/{file}", expect=404)
+    c.call("DELETE", at)
+    c.call("GET", at, expect=404)
+
+
+def try_executions(c, at):
+    done = c.call("POST", f"{at}/exec", {"code": "count"})["id"]
+    c.call("POST", f"{at}/exec", {"code": "count", "stream": True})
+    c.call("POST", f"{at}/exec", {"code": "count", "unknown": 1}, expect=400)
+    later = c.call("POST", f"{at}/exec", {"code": "count", "background": True}, expect=202)["id"]
+    c.call("GET", f"{at}/executions/{later}")
+    c.call("GET", f"{at}/executions/{done}")
+    c.call("GET", f"{at}/executions/{done}/events")
+    c.call("POST", f"{at}/executions/{done}/interrupt", expect=None)
+    c.call("POST", f"{at}/executions/exec_no/interrupt", expect=404)
+    c.call("GET", f"{at}/executions/exec_no", expect=404)
+    wait_until(lambda: c.call("GET", f"{at}/executions/{later}")["status"] == "ok", PATIENCE, "the execution")
+
+
+def try_sessions(c):
+    old, new = "api-version=2024-02-02-preview&identifier=a", "api-version=2025-02-02-preview&identifier=a"
+    at = "/pools/default"
+    run = {"codeInputType": "inline", "executionType": "synchronous", "code": "count"}
+    c.call("POST", f"{at}/code/execute?{old}", {"properties": run})
+    c.call("POST", f"{at}/identifier/a/code/execute?{old.split('&')[0]}", {"properties": run})
+    c.call("POST", f"{at}/executions?{new}", run)
+    c.call("POST", f"{at}/executions?{new}", {**run, "code": 1}, expect=400)
+    later = c.call("POST", f"{at}/executions?{new}", {**run, "executionType": "Asynchronous"}, expect=202)["id"]
+    c.call("GET", f"{at}/executions/nothing?{new}", expect=404)
+    wait_until(lambda: c.call("GET", f"{at}/executions/{later}?{new}")["status"] == "Succeeded", PATIENCE, "it")
+    c.form(f"{at}/files/upload?{old}", "a.txt", b"hello")
+    c.form(f"{at}/files?{new}", "b.txt", b"hello")
+    c.form(f"{at}/files/c.txt:uploadFile?{old}", "c.txt", b"hello")
+    for family in (old, new):
+        c.call("GET", f"{at}/files?{family}")
+        c.call("GET", f"{at}/files/a.txt?{family}")
+        c.call("GET", f"{at}/files/none?{family}", expect=404)
+    c.call("GET", f"{at}/files/content/a.txt?{old}")
+    c.call("GET", f"{at}/files/a.txt/content?{new}")
+    c.call("DELETE", f"{at}/files/a.txt?{new}", expect=204)
+    c.call("GET", f"{at}/session?{new}")
+    c.call("GET", f"{at}/session", expect=400)
+    c.call("GET", f"{at}/listSessions?{new}")
+    c.call("DELETE", f"{at}/session?{new}", expect=204)
+    c.call("GET", f"{at}/session?{new}", expect=404)
+    c.call("POST", f"{at}/code/execute?{old}", {"properties": run})
+    c.call("POST", f"{at}/.management/stopSession?{old}")
+
+
+def try_operation(c):
+    c.call("GET", "/v1/models")
+    c.call("GET", "/healthz")
+    wait_until(lambda: c.call("GET", "/readyz")["status"] == "ready", PATIENCE, "readiness")
+    c.call("GET", "/metrics")
+
+
+def try_admin(c):
+    c.call("POST", "/v1/containers", {"name": "x"})
+    session = wait_until(lambda: c.call("GET", "/admin/v1/sessions")["data"], PATIENCE, "a session")[0]["id"]
+    c.call("GET", "/admin/v1/sessions?all=true")
+    c.call("GET", f"/admin/v1/sessions/{session}")
+    c.call("GET", "/admin/v1/sessions/cntr_no", expect=404)
+    c.call("POST", f"/admin/v1/sessions/{session}/nmi", expect=None)
+    c.call("GET", "/admin/v1/status")
+    c.call("GET", "/admin/v1/audit")
+    c.call("DELETE", f"/admin/v1/sessions/{session}")
+    c.call("POST", "/admin/v1/tenants", {"id": "t", "max_sessions": 2})
+    c.call("POST", "/admin/v1/tenants/t", {"max_sessions": 3})
+    c.call("POST", "/admin/v1/tenants/t", {"more": 3}, expect=400)
+    c.call("GET", "/admin/v1/tenants/t")
+    c.call("GET", "/admin/v1/tenants")
+    key = c.call("POST", "/admin/v1/keys", {"tenant": "t", "scopes": ["files"], "expires_after_s": 60})
+    c.call("GET", "/v1/containers", headers={"api-key": key["key"]}, expect=403)
+    c.call("GET", "/admin/v1/keys?tenant=t")
+    c.call("DELETE", f"/admin/v1/keys/{key['id']}")
+    c.call("DELETE", "/admin/v1/tenants/t")
+    c.call("GET", "/admin/v1/usage")
+    c.call("GET", "/admin/v1/artifacts")
+    c.call("GET", "/admin/v1/artifacts/cfile_no/content", expect=404)
+    c.call("DELETE", "/admin/v1/artifacts/cfile_no", expect=404)
+    c.call("GET", "/admin/v1/backup")
+    c.call("POST", "/admin/v1/clock", {"advance_s": 1})
+    c.call("POST", "/admin/v1/clock", {}, expect=400)
+
+
+def what_is_answered_is_as_described():
+    with daemon() as c:
+        for group in (try_operation, try_files, try_uploads, try_containers, try_sessions, try_admin):
+            group(c)
+        all_of_them = {(method, path) for method, path, _, _ in operations(c.document)}
+        print(f"# {len(c.seen)} of {len(all_of_them)} operations were tried")
+        for method, path in sorted(all_of_them - c.seen):
+            print(f"# not tried: {method} {path}")
+
+
+TESTS = [the_description_is_valid,
+         another_validator_finds_no_fault_either,
+         every_route_is_described_and_no_other,
+         what_is_answered_is_as_described]
+
+
+def run(test):
+    """What stands behind "ok", or what went wrong."""
+    try:
+        if os.geteuid() == 0:
+            pwd.getpwnam("cupola")
+        test()
+    except KeyError as what:
+        if "getpwnam" not in str(what):
+            return None, traceback.format_exc()
+        return " # SKIP user cupola is missing", None
+    except Skip as why:
+        return f" # SKIP {why}", None
+    except Exception:
+        return None, traceback.format_exc()
+    return "", None
+
+
+def main():
+    chosen = [t for t in TESTS if not sys.argv[1:] or t.__name__ in sys.argv[1:]]
+    print(f"1..{len(chosen)}")
+    failed = 0
+    for number, test in enumerate(chosen, 1):
+        good, bad = run(test)
+        if bad is None:
+            print(f"ok {number} - {test.__name__}{good}", flush=True)
+            continue
+        failed += 1
+        print(f"not ok {number} - {test.__name__}")
+        for line in bad.splitlines():
+            print(f"# {line}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
