@@ -166,7 +166,7 @@ static int list_new(struct request *req, struct file_list **ret,
 
 int openai_files_list(struct request *req, struct error *err)
 {
-	struct file_list *list;
+	struct file_list *list = NULL;
 	int r;
 
 	r = list_new(req, &list, err);
