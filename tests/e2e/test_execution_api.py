@@ -11,9 +11,9 @@ pytestmark = pytest.mark.usefixtures("invariants")
 
 OBJECT = {
     "id", "object", "container_id", "status", "stdout", "stderr", "truncated",
-    "results", "error", "artifacts", "skipped", "execution_count",
-    "kernel_epoch", "state_lost", "created_at", "duration_ms", "cpu_ms",
-    "peak_memory_bytes",
+    "results", "error", "artifacts", "skipped", "skipped_count",
+    "execution_count", "kernel_epoch", "state_lost", "created_at",
+    "duration_ms", "cpu_ms", "peak_memory_bytes",
 }
 NO_EXEC = "exec_" + "0" * 48
 
