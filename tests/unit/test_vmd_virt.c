@@ -1,5 +1,7 @@
 #include "test.h"
 
+#include <errno.h>
+#include <libvirt/libvirt-qemu.h>
 #include <poll.h>
 #include <pthread.h>
 #include <systemd/sd-event.h>
@@ -12,7 +14,8 @@
 /*
  * libvirt through its test driver, which has domains without QEMU: calls on a
  * worker, news on the loop. The driver knows no microvm, so the XML is its own,
- * with our mark.
+ * with our mark. What QEMU would be told by its own commands is written down
+ * here, and answered as a test wants it.
  */
 
 #define UUID "01234567-89ab-4cde-8f01-23456789abcd"
@@ -38,6 +41,65 @@ struct heard {
 	unsigned stopped;
 };
 
+/* libvirt has one event loop in a process, so all tests share one. */
+struct fixture {
+	sd_event *event;
+	struct virt *virt;
+	struct heard heard;
+};
+
+enum { COMMANDS_MAX = 4 };
+
+/* QEMU's monitor: what was said, and the answer to each, NULL for none. */
+static struct {
+	bool scripted;
+	const char *answers[COMMANDS_MAX];
+	char *commands[COMMANDS_MAX];
+	size_t count;
+} monitor;
+
+int __real_virDomainQemuMonitorCommand(virDomainPtr domain, const char *command,
+				       char **result, unsigned int flags);
+int __wrap_virDomainQemuMonitorCommand(virDomainPtr domain, const char *command,
+				       char **result, unsigned int flags);
+
+int __wrap_virDomainQemuMonitorCommand(virDomainPtr domain, const char *command,
+				       char **result, unsigned int flags)
+{
+	const char *answer;
+
+	if (!monitor.scripted)
+		return __real_virDomainQemuMonitorCommand(domain, command,
+							  result, flags);
+	assert_true(monitor.count < COMMANDS_MAX);
+	answer = monitor.answers[monitor.count];
+	monitor.commands[monitor.count++] = strdup(command);
+	/* For libvirt's own error, of whatever kind. */
+	if (!answer)
+		return __real_virDomainQemuMonitorCommand(NULL, command, result,
+							  flags);
+	*result = strdup(answer);
+	return 0;
+}
+
+static void script_monitor(const char *first, const char *second)
+{
+	monitor.scripted = true;
+	monitor.answers[0] = first;
+	monitor.answers[1] = second;
+}
+
+static int forget_monitor(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < monitor.count; i++)
+		free(monitor.commands[i]);
+	memset(&monitor, 0, sizeof(monitor));
+	return 0;
+}
+
 static void on_news(const char *uuid, enum virt_news news, void *userdata)
 {
 	struct heard *heard = userdata;
@@ -61,8 +123,6 @@ static void run(struct job *job)
 	pid_t pid = -1;
 
 	c->ran_on = pthread_self();
-	if (virt_open(c->virt, &c->err) < 0)
-		return;
 	c->created = virt_create(c->virt, xml, "vm_a", &pid, &pidfd, &c->err);
 	c->foreign = virt_list(c->virt, "somebody else", &domains, &c->err);
 	free(take_ptr(domains));
@@ -79,31 +139,53 @@ static void done(struct job *job)
 	JOB_OWNER(job, struct call, job)->done = true;
 }
 
-static void a_domain_is_created_listed_and_destroyed_on_a_worker(void **state)
+static int setup(void **state)
 {
 	static const struct virt_handlers handlers = {
 		.news = on_news,
 		.lost = on_lost,
 	};
-	struct heard heard = { .loop = pthread_self() };
+	static struct fixture fx;
+	struct error err = ERROR_INIT;
+
+	fx.heard.loop = pthread_self();
+	*state = &fx;
+	if (sd_event_new(&fx.event) < 0 ||
+	    virt_new(fx.event, "test:///default", NULL, &handlers, &fx.heard,
+		     &fx.virt) < 0)
+		return -1;
+	return virt_open(fx.virt, &err);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fx = *state;
+
+	virt_free(fx->virt);
+	sd_event_unref(fx->event);
+	return 0;
+}
+
+static void a_domain_is_created_listed_and_destroyed_on_a_worker(void **state)
+{
+	struct fixture *fx = *state;
 	struct call c = { .job = { .run = run, .done = done },
-			  .created = -1, .count = -1, .foreign = -1,
-			  .destroyed = -1, .again = -1 };
-	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
+			  .virt = fx->virt,
+			  .created = -1,
+			  .count = -1,
+			  .foreign = -1,
+			  .destroyed = -1,
+			  .again = -1 };
 	struct worker *worker = NULL;
 	int i;
 
-	(void)state;
-	assert_int_equal(sd_event_new(&event), 0);
-	assert_int_equal(virt_new(event, "test:///default", NULL, &handlers,
-				  &heard, &c.virt), 0);
-	assert_int_equal(worker_new(event, "test", 1, 4, &worker), 0);
+	assert_int_equal(worker_new(fx->event, "test", 1, 4, &worker), 0);
 	assert_int_equal(worker_submit(worker, &c.job), 0);
-	for (i = 0; i < 500 && !(c.done && heard.stopped); i++)
-		assert_true(sd_event_run(event, 10000) >= 0);
+	for (i = 0; i < 500 && !(c.done && fx->heard.stopped); i++)
+		assert_true(sd_event_run(fx->event, 10000) >= 0);
 
 	assert_string_equal(c.err.message, "");
-	assert_false(pthread_equal(c.ran_on, heard.loop));
+	assert_false(pthread_equal(c.ran_on, fx->heard.loop));
 	assert_int_equal(c.created, 0);
 	assert_int_equal(c.foreign, 0);
 	assert_int_equal(c.count, 1);
@@ -113,9 +195,76 @@ static void a_domain_is_created_listed_and_destroyed_on_a_worker(void **state)
 	assert_int_equal(c.destroyed, 0);
 	/* What is not there is destroyed. */
 	assert_int_equal(c.again, 0);
-	assert_int_equal(heard.stopped, 1);
+	assert_int_equal(fx->heard.stopped, 1);
 	worker_free(worker);
-	virt_free(c.virt);
+}
+
+static int create(struct fixture *fx, struct error *err)
+{
+	pid_t pid = -1;
+	int pidfd = -1;
+
+	return virt_create(fx->virt, xml, "vm_a", &pid, &pidfd, err);
+}
+
+static int count_domains(struct fixture *fx)
+{
+	_cleanup_free_ struct virt_domain *domains = NULL;
+	struct error err = ERROR_INIT;
+
+	return virt_list(fx->virt, "me", &domains, &err);
+}
+
+static void both_disks_are_limited(void **state)
+{
+	static const char *const disks[] = { "virtio-disk0", "virtio-disk1" };
+	char wanted[400];
+	struct fixture *fx = *state;
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	script_monitor("{\"return\":{},\"id\":\"libvirt-7\"}",
+		       "{\"return\":{},\"id\":\"libvirt-8\"}");
+	assert_int_equal(create(fx, &err), 0);
+	assert_int_equal(monitor.count, 2);
+	for (i = 0; i < 2; i++) {
+		(void)snprintf(wanted, sizeof(wanted),
+			       "{\"execute\":\"block_set_io_throttle\","
+			       "\"arguments\":{\"id\":\"%s\","
+			       "\"bps\":268435456,\"bps_rd\":0,\"bps_wr\":0,"
+			       "\"iops\":20000,\"iops_rd\":0,\"iops_wr\":0}}",
+			       disks[i]);
+		assert_string_equal(monitor.commands[i], wanted);
+	}
+	assert_int_equal(virt_destroy(fx->virt, UUID, &err), 0);
+}
+
+static void a_vm_that_cannot_be_limited_does_not_run(void **state)
+{
+	static const char accepted[] = "{\"return\":{}}";
+	static const char refused[] =
+		"{\"id\":\"libvirt-7\",\"error\":{\"class\":\"GenericError\","
+		"\"desc\":\"Device 'virtio-disk0' not found\"}}";
+	static const char *const scripts[][2] = {
+		{ refused, accepted },
+		{ accepted, refused },
+		{ NULL, accepted },
+		{ accepted, NULL },
+	};
+	struct fixture *fx = *state;
+	size_t i;
+
+	for (i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		struct error err = ERROR_INIT;
+
+		script_monitor(scripts[i][0], scripts[i][1]);
+		assert_int_equal(create(fx, &err), -EREMOTEIO);
+		assert_int_equal(err.code, ERR_HYPERVISOR);
+		assert_string_equal(err.message,
+				    "the VM's disks could not be limited");
+		assert_int_equal(count_domains(fx), 0);
+		(void)forget_monitor(NULL);
+	}
 }
 
 int main(void)
@@ -123,7 +272,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_domain_is_created_listed_and_destroyed_on_a_worker),
+		cmocka_unit_test_teardown(both_disks_are_limited,
+					  forget_monitor),
+		cmocka_unit_test_teardown(
+			a_vm_that_cannot_be_limited_does_not_run,
+			forget_monitor),
 	};
 
-	return RUN_TESTS(tests);
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -15,6 +15,8 @@ tests_unit_test_vmd_parts_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
 unit_tests += %reldir%/test_vmd_virt
 tests_unit_test_vmd_virt_SOURCES = %reldir%/test_vmd_virt.c %reldir%/test.h
 tests_unit_test_vmd_virt_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
+tests_unit_test_vmd_virt_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=virDomainQemuMonitorCommand
 
 # Golden files: TEST_REGENERATE=1 rewrites them.
 unit_tests += %reldir%/test_vmd_xml
