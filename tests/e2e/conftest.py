@@ -74,21 +74,17 @@ def canary(daemon):
     return Canary(daemon)
 
 
-def asks_for_invariants(module):
-    marks = getattr(module, "pytestmark", [])
-    return any("invariants" in mark.args
-               for mark in (marks if isinstance(marks, list) else [marks]))
+def pytest_collection_modifyitems(items):
+    """What a file's `box` takes is there after growth is first measured."""
+    for item in items:
+        if "growth" in item.fixturenames:
+            item.fixturenames.remove("growth")
+            item.fixturenames.insert(0, "growth")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def growth(request):
-    """Of its own accord, so that it comes before the file's `box`."""
-    if not asks_for_invariants(request.module):
-        yield
-        return
-    daemon = request.getfixturevalue("daemon")
-    request.getfixturevalue("canary")
-    growth = Growth(daemon)
+@pytest.fixture(scope="module")
+def growth(daemon, canary):
+    growth = Growth(daemon, canary)
     yield
     growth.check()
 
