@@ -27,7 +27,7 @@ TOP = pathlib.Path(os.environ.get("abs_top_srcdir", pathlib.Path(__file__).resol
 os.environ.setdefault("CUPOLA_BUILD", os.environ.get("abs_top_builddir", "build"))
 sys.path.insert(0, str(TOP / "tests" / "chaos"))
 
-from host import Host, wait_until  # noqa: E402
+from host import Host, Refused, wait_until  # noqa: E402
 
 CROWD = 10000
 PATIENCE = 60
@@ -335,6 +335,109 @@ def slow_heads_end_at_their_deadline():
             sock.close()
 
 
+# ------------------------------------------------------------------ slow clients
+
+
+def head_of(key, path, length):
+    return (f"POST {path} HTTP/1.1\r\nHost: x\r\napi-key: {key}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n").encode()
+
+
+def slow_bodies_and_readers_end_at_their_deadlines():
+    with daemon() as host:
+        _, where = address(host)
+        key = (host.dir / "api-key").read_text().strip()
+        file = host.upload("/v1/files", "a", os.urandom(64 << 20), [("purpose", "assistants")])["id"]
+        before = memory_mib(host.process.pid)
+        begin = time.monotonic()
+        reader = socket.socket()
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        reader.connect(where)
+        reader.sendall(f"GET /v1/files/{file}/content HTTP/1.1\r\nHost: x\r\napi-key: {key}\r\n\r\n".encode())
+        assert reader.recv(1024)
+        slow = {}
+        for _ in range(200):
+            sock = socket.create_connection(where, PATIENCE)
+            sock.sendall(head_of(key, "/v1/containers", 1000))
+            slow[sock.fileno()] = sock
+        reader_ended = slowest = 0.0
+        while (slow or not reader_ended) and time.monotonic() - begin < 60:
+            for sock in slow.values():
+                with contextlib.suppress(OSError):
+                    sock.sendall(b" ")
+            asked = time.monotonic()
+            assert host.call("GET", "/v1/models")
+            slowest = max(slowest, time.monotonic() - asked)
+            for sock in select.select(list(slow.values()), [], [], 1)[0]:
+                with contextlib.suppress(OSError):
+                    text = sock.recv(4096)
+                    assert not text or text.startswith(b"HTTP/1.1 408 "), text
+                del slow[sock.fileno()]
+            # It reads nothing: that the server has closed shows in the state of its socket.
+            if not reader_ended and not connections_of(host, reader.getsockname()[1]):
+                reader_ended = time.monotonic() - begin
+        took = time.monotonic() - begin
+        grown = memory_mib(host.process.pid) - before
+        print(f"# bodies ended after {took:.1f} s, the reader after {reader_ended:.1f} s, "
+              f"slowest answer {slowest * 1000:.0f} ms, {grown} MiB more")
+        assert not slow and 29 < took < 50, took
+        assert 25 < reader_ended < 50, reader_ended
+        assert grown < 64, grown
+        # Another reader has all of it meanwhile, and after.
+        assert len(host.call("GET", f"/v1/files/{file}/content")) == 64 << 20
+        reader.close()
+
+
+def connections_of(host, port):
+    """Sockets of the daemon that are connected to a port of ours."""
+    mine = set()
+    for entry in os.scandir(f"/proc/{host.process.pid}/fd"):
+        with contextlib.suppress(OSError):
+            mine.add(os.readlink(entry.path))
+    rows = (line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:])
+    return [row for row in rows if int(row[2].split(":")[1], 16) == port and f"socket:[{row[9]}]" in mine]
+
+
+# ------------------------------------------------------------------- what is logged
+
+
+def nothing_that_is_sent_becomes_a_line_of_the_log():
+    paths = [b"/v1/%0a%0dforged", b"/v1/\x1b[2Jforged", b"/v1/\x01forged", b"/v1/\xc3\xa9forged",
+             b"/v1/" + b"a" * 5000 + b"forged", b"/v1/containers?x=%0aforged"]
+    with daemon() as host:
+        _, where = address(host)
+        before = len(log_of(host))
+        for path in paths:
+            with socket.create_connection(where, PATIENCE) as sock:
+                sock.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                             b"User-Agent: x {\"level\":\"error\",\"msg\":\"forged\"}\r\n\r\n")
+                assert sock.recv(4096).startswith(b"HTTP/1.1 4")
+
+        def new_lines():
+            # The end of our own waiting may come late.
+            new = (host.top / "log").read_bytes()[before:].split(b"\n")[:-1]
+            return [line for line in new if b" GET /readyz " not in line]
+
+        lines = wait_until(lambda: len(new_lines()) >= len(paths) and new_lines(), PATIENCE, "the log")
+        assert len(lines) == len(paths), lines
+        for line in lines:
+            assert b" cupolad info: GET /v1/" in line and b" status=4" in line, line
+            assert not any(byte < 0x20 or byte == 0x7f for byte in line), line
+            assert len(line) < 600, line
+            assert b"level" not in line, line
+
+
+def pools_are_looked_up_and_are_no_paths():
+    with daemon() as host:
+        for pool in ("..", "%2e%2e", "..%2f..%2fetc", "default%00", "DEFAULT", "default%2f", "%20default", "none"):
+            try:
+                host.json("POST", f"/pools/{pool}/executions?identifier=a&api-version=2025-02-02-preview",
+                          {"code": "count"})
+                raise AssertionError(f"{pool} is a pool")
+            except Refused as e:
+                assert e.status in (400, 404), e
+
+
 TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          files_come_and_go_over_tls,
          links_say_https,
@@ -343,7 +446,10 @@ TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          a_key_that_others_may_read_is_refused,
          ten_thousand_idle_clients_keep_nobody_out,
          one_address_leaves_room_for_others,
-         slow_heads_end_at_their_deadline]
+         slow_heads_end_at_their_deadline,
+         slow_bodies_and_readers_end_at_their_deadlines,
+         nothing_that_is_sent_becomes_a_line_of_the_log,
+         pools_are_looked_up_and_are_no_paths]
 
 
 def run(test):
