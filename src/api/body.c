@@ -257,6 +257,18 @@ static int feed_form(struct request *req, const char *data, size_t size,
 	return r;
 }
 
+/* Those that came with a key are in a list, which is some hundreds long. */
+static uint64_t charged_to_tenant(const struct request *req)
+{
+	const struct request *other;
+	uint64_t sum = 0;
+
+	TAILQ_FOREACH(other, &req->api->admitted, in_api)
+		if (strcmp(other->who.tenant, req->who.tenant) == 0)
+			sum += other->body.charged;
+	return sum;
+}
+
 static int charge(struct request *req, size_t size, struct error *err)
 {
 	struct body *body = &req->body;
@@ -266,7 +278,7 @@ static int charge(struct request *req, size_t size, struct error *err)
 
 	if (body->json.length + size <= BODY_JSON_FREE)
 		return 0;
-	if (*taken + size > max)
+	if (*taken + size > max || charged_to_tenant(req) + size > max / 2)
 		return error_set(err, ERR_CAPACITY,
 				 "Large requests under way take all of the "
 				 "memory there is for them");

@@ -24,8 +24,8 @@ enum {
 	/* By how much heads and fields may make a form larger than its file. */
 	BODY_FORM_OVERHEAD = 256 << 10,
 	/* What any JSON body may take; what all take together beyond that is
-	 * bounded by listen.json_memory: many slow clients must not fill the
-	 * memory. */
+	 * bounded by listen.json_memory, and what one tenant takes by half of
+	 * it: many slow clients must not fill the memory. */
 	BODY_JSON_FREE = 64 << 10,
 };
 

@@ -67,8 +67,8 @@ void http_listeners_pause(struct http_listeners *l, bool pause)
 		return;
 	l->paused = pause;
 	if (pause)
-		log_warning(NULL, 0, "All %d connections are busy, letting "
-			    "new ones wait", LIMIT_CONNECTIONS);
+		log_warning(NULL, 0, "All connections are busy, letting new "
+			    "ones wait");
 	for (i = 0; i < l->count; i++)
 		if (l->one[i].source)
 			(void)sd_event_source_set_enabled(

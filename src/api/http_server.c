@@ -20,7 +20,6 @@
 #include "api/penalty.h"
 #include "api/request.h"
 #include "base/cleanup.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/settings.h"
 
@@ -36,7 +35,8 @@ struct http_server {
 	struct http_turns plain;
 	struct http_turns secure;	/* without a library if there is no TLS */
 	struct http_tls *tls;		/* of TCP listeners; NULL: none */
-	unsigned per_client;		/* connections from one network */
+	unsigned max;			/* connections at a time */
+	unsigned per_client;		/* from one network */
 	unsigned calls;			/* of the library, to us */
 	struct http_groups groups;
 	struct http_listeners listeners;
@@ -327,7 +327,7 @@ static void on_accepted(void *userdata, int fd,
 		log_warning(NULL, -errno, "Cannot serve a new connection");
 	else
 		keep_share(s, s->adding.network);
-	if (s->count >= LIMIT_CONNECTIONS && !make_room(s, 0))
+	if (s->count >= s->max && !make_room(s, 0))
 		http_listeners_pause(&s->listeners, true);
 }
 
@@ -394,7 +394,7 @@ static int start_library(struct http_server *s, struct http_turns *turns,
 		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_SERVER_STALL_SEC,
 		MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)(LIMIT_CONNECTIONS + CONNECTIONS_SLACK),
+		s->max + CONNECTIONS_SLACK,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_SERVER_MEMORY,
 		STRICTNESS MHD_OPTION_END);
 	if (!mhd)
@@ -408,6 +408,11 @@ static int start_library(struct http_server *s, struct http_turns *turns,
 static void http_server_freep(struct http_server **s)
 {
 	http_server_free(*s);
+}
+
+static unsigned setting(const struct api *api, const char *key)
+{
+	return (unsigned)settings_uint(api->config.settings, "listen", key);
 }
 
 int http_server_new(sd_event *event, struct api *api, struct http_tls *tls,
@@ -425,8 +430,8 @@ int http_server_new(sd_event *event, struct api *api, struct http_tls *tls,
 	s->event = sd_event_ref(event);
 	s->api = api;
 	s->tls = tls;
-	s->per_client = (unsigned)settings_uint(api->config.settings, "listen",
-						"connections_per_client");
+	s->max = setting(api, "connections");
+	s->per_client = setting(api, "connections_per_client");
 	TAILQ_INIT(&s->all);
 	TAILQ_INIT(&s->waiting);
 	s->groups = http_groups_find();

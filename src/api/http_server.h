@@ -7,7 +7,7 @@
  *
  * It has its turns by http_turns.c. Sockets are accepted here, because only so
  * the peer's credentials are known and the number of connections can be kept
- * within LIMIT_CONNECTIONS by closing the one that has been idle for longest.
+ * within listen.connections by closing the one that has been idle for longest.
  *
  * The library's own error pages (a head beyond HTTP_SERVER_MEMORY: 431 or 414;
  * a request line, header line or chunk that it cannot read: 400 or 413; another
@@ -26,10 +26,9 @@
 enum {
 	/*
 	 * Memory of a connection, for head and buffers. All of it stays in use
-	 * once a connection has served a request, and there may be
-	 * LIMIT_CONNECTIONS of them. Above 32 KiB the library maps it, so that
-	 * it goes back to the host with the connection; from malloc() it would
-	 * not.
+	 * once a connection has served a request, and there may be a thousand of
+	 * them. Above 32 KiB the library maps it, so that it goes back to the
+	 * host with the connection; from malloc() it would not.
 	 */
 	HTTP_SERVER_MEMORY = 36 << 10,
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/limits.h"
 
 /* Requests that are ambiguous, too large or malformed, and those that only look so. */
 
@@ -190,7 +189,8 @@ static void unfinished_requests_keep_nobody_out(void **state)
 		"POST /v1/containers HTTP/1.1\r\n" HOST
 		"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
 	};
-	static int fds[LIMIT_CONNECTIONS + 50];
+	enum { MORE_THAN_THERE_MAY_BE = 1024 + 50 };
+	static int fds[MORE_THAN_THERE_MAY_BE];
 	const size_t count = sizeof(fds) / sizeof(fds[0]);
 	const struct rlimit enough = { 4096, 4096 };
 	struct fixture *fx = *state;
