@@ -11,6 +11,7 @@
 #include "api/http_conn.h"
 #include "api/request.h"
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/name.h"
 #include "base/settings.h"
@@ -269,15 +270,13 @@ static uint64_t charged_to_tenant(const struct request *req)
 	return sum;
 }
 
-static int charge(struct request *req, size_t size, struct error *err)
+static int charge(struct request *req, uint64_t size, struct error *err)
 {
 	struct body *body = &req->body;
 	uint64_t *taken = &req->api->json_bytes;
 	uint64_t max = settings_bytes(req->api->config.settings, "listen",
 				      "json_memory");
 
-	if (body->json.length + size <= BODY_JSON_FREE)
-		return 0;
 	if (*taken + size > max || charged_to_tenant(req) + size > max / 2)
 		return error_set(err, ERR_CAPACITY,
 				 "Large requests under way take all of the "
@@ -301,13 +300,22 @@ int body_feed(struct request *req, const char *data, size_t size,
 		return req->received + size > json_max(req->match.route)
 			       ? too_large(req->match.route, err)
 			       : 0;
-	r = charge(req, size, err);
-	if (r < 0)
-		return r;
+	if (body->json.length + size > BODY_JSON_FREE) {
+		r = charge(req, size, err);
+		if (r < 0)
+			return r;
+	}
 	r = buf_add(&body->json, data, size);
 	if (r == -EMSGSIZE)
 		return too_large(req->match.route, err);
 	return r < 0 ? error_set_errno(err, r, "Cannot take the body") : 0;
+}
+
+int body_charge_values(struct request *req, size_t values, struct error *err)
+{
+	uint64_t size = (uint64_t)values * JSON_VALUE_BYTES;
+
+	return size > BODY_JSON_FREE ? charge(req, size, err) : 0;
 }
 
 int body_end(struct request *req, struct error *err)

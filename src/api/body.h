@@ -23,8 +23,8 @@ enum {
 	BODY_FIELD_BYTES_MAX = 4096,
 	/* By how much heads and fields may make a form larger than its file. */
 	BODY_FORM_OVERHEAD = 256 << 10,
-	/* What any JSON body may take; what all take together beyond that is
-	 * bounded by listen.json_memory, and what one tenant takes by half of
+	/* What any JSON body may take, and the values it becomes, too; what
+	 * all take together beyond that is bounded by listen.json_memory, and what one tenant takes by half of
 	 * it: many slow clients must not fill the memory. */
 	BODY_JSON_FREE = 64 << 10,
 };
@@ -81,6 +81,14 @@ int body_begin(struct request *req, struct error *err);
  */
 int body_feed(struct request *req, const char *data, size_t size,
 	      size_t *ret_used, struct error *err);
+
+/**
+ * body_charge_values() - Count the values that a JSON body became
+ *
+ * Written shortly they take a hundred times as much memory as their text.
+ * Return: 0 or ERR_CAPACITY, as body_feed() says
+ */
+int body_charge_values(struct request *req, size_t values, struct error *err);
 
 /** body_end() - Check, at its end, that it was complete */
 int body_end(struct request *req, struct error *err);

@@ -95,6 +95,7 @@ void request_gone(struct request *req)
 	admit_end(req);
 	req->conn = NULL;
 	/* Nobody waits for these any more, whether core still answers or not. */
+	json_free(take_ptr(req->json));
 	body_done(&req->body);
 	exec_stream_free(take_ptr(req->stream));
 	if (!req->owed)
@@ -481,12 +482,16 @@ int request_json(struct request *req, struct json_object **ret,
 		 struct error *err)
 {
 	const struct buf *body = &req->body.json;
+	size_t values = 0;
 	int r;
 
 	*ret = NULL;
 	if (body->length == 0)
 		return 0;
-	r = json_parse((const char *)body->data, body->length, &req->json, err);
+	r = json_parse_counted((const char *)body->data, body->length,
+			       &req->json, &values, err);
+	if (r >= 0)
+		r = body_charge_values(req, values, err);
 	if (r < 0)
 		return r;
 	if (json_kind_of(req->json) != JSON_OBJECT)

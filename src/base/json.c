@@ -461,6 +461,13 @@ static int parse_text(struct parser *p, struct json_object **ret)
 int json_parse(const char *text, size_t size, struct json_object **ret_value,
 	       struct error *err)
 {
+	return json_parse_counted(text, size, ret_value, NULL, err);
+}
+
+int json_parse_counted(const char *text, size_t size,
+		       struct json_object **ret_value, size_t *ret_values,
+		       struct error *err)
+{
 	_cleanup_(json_freep) struct json_object *value = NULL;
 	struct parser p = { .text = text,
 			    .at = text,
@@ -479,5 +486,7 @@ int json_parse(const char *text, size_t size, struct json_object **ret_value,
 		return r;
 	}
 	*ret_value = take_ptr(value);
+	if (ret_values)
+		*ret_values = p.values;
 	return 0;
 }

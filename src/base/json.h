@@ -13,7 +13,7 @@
  *    with \u0000 (string values may have it and keep it);
  *  - integers outside of int64, numbers whose double is infinite;
  *  - more than JSON_DEPTH_MAX levels or JSON_VALUES_MAX values, since each
- *    costs up to a kilobyte of memory however short it is written;
+ *    costs up to JSON_VALUE_BYTES of memory however short it is written;
  *  - anything behind the value, and all else that RFC 8259 does not have.
  *
  * A field table then takes what is expected out of an object, checks it, and
@@ -28,7 +28,8 @@
 
 enum {
 	JSON_DEPTH_MAX = 64,
-	JSON_VALUES_MAX = 65536,
+	JSON_VALUES_MAX = 16384,
+	JSON_VALUE_BYTES = 1024,
 };
 
 /* json-c's tree. Nobody but base needs to know more of it. */
@@ -71,6 +72,14 @@ struct json_string {
  */
 int json_parse(const char *text, size_t size, struct json_object **ret_value,
 	       struct error *err);
+
+/**
+ * json_parse_counted() - The same, and how many values there are
+ * @ret_values:	For estimates of memory; may be NULL
+ */
+int json_parse_counted(const char *text, size_t size,
+		       struct json_object **ret_value, size_t *ret_values,
+		       struct error *err);
 
 /** json_free() - Release a tree that json_parse() gave; may be NULL */
 void json_free(struct json_object *value);

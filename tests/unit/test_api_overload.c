@@ -146,6 +146,41 @@ static void one_tenant_leaves_half_of_the_budget(void **state)
 	assert_int_equal(fx->api->json_bytes, 0);
 }
 
+static int setup_little_memory(void **state)
+{
+	return fixture_setup_with(state, "listen.json_memory=8M");
+}
+
+/* A container with a field that is ignored, of @count values in two bytes each. */
+static int create_with_values(struct fixture *fx, int count)
+{
+	_cleanup_(buf_done) struct buf json = BUF_INIT(1 << 20);
+	_cleanup_(buf_done) struct buf b = BUF_INIT(1 << 20);
+	int i;
+
+	buf_add_str(&json, "{\"name\":\"a\",\"x\":[0");
+	for (i = 0; i < count; i++)
+		buf_add_str(&json, ",{}");
+	buf_add_str(&json, "]}");
+	buf_printf(&b, POST "Content-Length: %zu\r\n\r\n%s", json.length,
+		   buf_str(&json));
+	_answer_ struct answer a = ask_bytes(fx, b.data, b.length);
+	return a.status;
+}
+
+/* What is short as text may be large in memory. */
+static void values_take_of_the_budget_too(void **state)
+{
+	struct fixture *fx = *state;
+
+	assert_int_equal(create_with_values(fx, 3000), 200);
+	assert_int_equal(create_with_values(fx, 5000), 503);
+	assert_int_equal(create_with_values(fx, 3000), 200);
+	assert_int_equal(create_with_values(fx, 20000), 400);
+	(void)run_until(fx, nobody_is_connected, NOTICED_USEC);
+	assert_int_equal(fx->api->json_bytes, 0);
+}
+
 /*
  * The end of the stream comes together with the last bytes, which is when the
  * library does not see it.
@@ -239,6 +274,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(large_bodies_share_a_budget),
 		TEST(one_tenant_leaves_half_of_the_budget),
+		cmocka_unit_test_setup_teardown(values_take_of_the_budget_too,
+						setup_little_memory,
+						fixture_teardown),
 		TEST(a_client_that_leaves_its_body_is_noticed_soon),
 		TEST(a_client_that_leaves_is_noticed_soon),
 		TEST(a_client_that_sends_no_more_gets_its_answers),
