@@ -157,6 +157,13 @@ static void spoil(const char *key, size_t at, char ret[WRONG_KEYS][128])
 	}
 }
 
+/* What watches memory has times of its own: they are shown, not judged. */
+#ifdef __SANITIZE_ADDRESS__
+#define TIMES_ARE_OURS false
+#else
+#define TIMES_ARE_OURS true
+#endif
+
 /* From one place in memory: where the bytes lie has a time of its own. */
 static int64_t time_of(struct fixture *fx, const char *wrong, size_t length)
 {
@@ -191,9 +198,6 @@ static void time_does_not_tell_where_a_key_is_wrong(void **state)
 	size_t length;
 	unsigned i;
 
-#ifdef __SANITIZE_ADDRESS__
-	skip(); /* what watches memory has times of its own */
-#endif
 	fixture_start(fx);
 	tenant_make_key(fx, &spec, key, &who);
 	length = strlen(key);
@@ -211,7 +215,10 @@ static void time_does_not_tell_where_a_key_is_wrong(void **state)
 		}
 		slower += (a > b) - (a < b);
 	}
-	assert_true(llabs(slower) <= 2 * 10 * SIGMA);
+	print_message("one was slower %lld times more often, of %d\n",
+		      (long long)slower, PAIRS);
+	if (TIMES_ARE_OURS)
+		assert_true(llabs(slower) <= 2 * 10 * SIGMA);
 }
 
 static bool file_has(const char *path, const char *text)
