@@ -23,9 +23,10 @@ enum {
 	BODY_FIELD_BYTES_MAX = 4096,
 	/* By how much heads and fields may make a form larger than its file. */
 	BODY_FORM_OVERHEAD = 256 << 10,
-	/* What any JSON body may take, and the values it becomes, too; what
-	 * all take together beyond that is bounded by listen.json_memory, and what one tenant takes by half of
-	 * it: many slow clients must not fill the memory. */
+	/* What any JSON body may take, and the values it becomes, too. What all
+	 * take together beyond that is bounded by listen.json_memory, and what
+	 * one tenant takes by half of it: many slow clients must not fill the
+	 * memory. */
 	BODY_JSON_FREE = 64 << 10,
 };
 

@@ -3,11 +3,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/admit.h"
 #include "api/api_private.h"
@@ -20,7 +18,6 @@
 #include "api/request_log.h"
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "base/log.h"
 
 #define TO(state) (1u << (state))
 
