@@ -120,6 +120,7 @@ static const struct machine_watch probe_watch = {
 static void adopt(struct adoption *a, const struct record *found)
 {
 	const struct virt_domain *domain = find_domain(a, found->uuid);
+	bool created = found->qemu_pid != 0;
 	struct record record = *found;
 	enum vmd_reason reason;
 	int qemu_fd, backend_fd, r;
@@ -128,6 +129,9 @@ static void adopt(struct adoption *a, const struct record *found)
 	qemu_fd = hold_qemu(a, &record, domain != NULL);
 	backend_fd = hold_backend(&record);
 	reason = judge(&record, domain, qemu_fd, backend_fd);
+	/* Nobody knows whether its disks were limited yet. */
+	if (reason == VMD_REASON_NONE && !created)
+		reason = VMD_REASON_ABANDONED;
 	(void)failpoint("vmd-restart-found");
 	r = machine_new(a->host, &record,
 			record.hidden ? &probe_watch : a->watch, a->userdata,

@@ -6,9 +6,10 @@
 
 /*
  * After a restart: VMs are found again by what libvirt lists and what an earlier
- * vmd wrote down. A VM is whole if it has both, a live QEMU, and a live vsock
- * daemon if it needs one. Whatever is not whole becomes a machine as well, and
- * is ended like any other, so that there is only one way to end things.
+ * vmd wrote down. A VM is whole if it has both, its create came to its end, and
+ * QEMU lives, and its vsock daemon if it needs one. Whatever is not whole becomes
+ * a machine as well, and is ended like any other, so that there is only one way to
+ * end things.
  */
 
 /**

@@ -101,6 +101,14 @@ class Host:
         # VMs whose vmd was killed become our children.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
+    def log_size(self):
+        return os.path.getsize(self.log.name)
+
+    def log_since(self, size):
+        with open(self.log.name, "rb") as f:
+            f.seek(size)
+            return f.read()
+
     def copy_programs(self):
         """cupolad takes the cupola-vmd that lies beside it."""
         bin_dir = self.top / "bin"
