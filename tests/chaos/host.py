@@ -1,7 +1,7 @@
 """A cupolad with a cupola-vmd whose VMs are processes, and how to talk to it.
 
 Only what Python brings along is used, so that the run needs nothing but a build
-with ./configure --enable-failpoints.
+with ./configure --enable-failpoints. The same with real VMs is in real.py.
 """
 
 import ctypes
@@ -18,18 +18,6 @@ import threading
 import time
 
 BUILD = pathlib.Path(os.environ.get("CUPOLA_BUILD", "build")).resolve()
-
-SETTINGS = {
-    "host.memory": "8G",
-    "hypervisor.accel": "qemu",
-    "hypervisor.vsock": "user",
-    "pool.default.memory": "128M",
-    "pool.default.disk": "64M",
-    "pool.default.ready": "2",
-    "pool.default.max": "24",
-    # What a client calls a minute: sessions expire while we watch.
-    "test.minute_seconds": "2",
-}
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -85,20 +73,46 @@ def wait_until(condition, seconds, what):
 
 
 class Host:
+    PROGRAMS = ("cupolad", "tests/chaos/cupola-vmd",
+                "tests/chaos/scripted_guest")
+    SETTINGS = {
+        "host.memory": "8G",
+        "hypervisor.accel": "qemu",
+        "hypervisor.vsock": "user",
+        "pool.default.memory": "128M",
+        "pool.default.disk": "64M",
+        "pool.default.ready": "2",
+        "pool.default.max": "24",
+        # What a client calls a minute: sessions expire while we watch.
+        "test.minute_seconds": "2",
+    }
+    # How many times longer all takes than with processes for VMs
+    SLOWNESS = 1
+    # Clients at a time, and sessions that have to outlive all
+    WORKERS = 5
+    CANARIES = 3
+    # Of the files that programs write, beside empty and small ones
+    FILE_BYTES = 300000
+    # Where a VM leaves something as long as it is there
+    TRACES = ("vm/*", "libvirt/domains/*")
+
     def __init__(self, settings=None):
         # Short: sockets are made below it.
         self.top = pathlib.Path(tempfile.mkdtemp(prefix="ch-"))
         self.top.chmod(0o755)
         self.dir = self.top / "d"
         self.points = self.top / "points"
-        self.settings = {**SETTINGS, **(settings or {})}
+        self.settings = {**self.SETTINGS, **(settings or {})}
         self.process = None
         self.log = open(self.top / "log", "ab")
         self.points.mkdir()
         self.points.chmod(0o777)
         self.copy_programs()
-        self.make_image()
-        # VMs whose vmd was killed become our children.
+        self.images = self.find_images()
+        self.adopt_orphans()
+
+    def adopt_orphans(self):
+        """VMs whose vmd was killed become our children."""
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     def log_size(self):
@@ -113,17 +127,23 @@ class Host:
         """cupolad takes the cupola-vmd that lies beside it."""
         bin_dir = self.top / "bin"
         bin_dir.mkdir()
-        for path in ("cupolad", "tests/chaos/cupola-vmd",
-                     "tests/chaos/scripted_guest"):
+        for path in self.PROGRAMS:
             shutil.copy(BUILD / path, bin_dir)
 
-    def make_image(self):
-        image = self.top / "images" / "python"
+    def find_images(self):
+        """One that is as good as any to a process."""
+        images = self.top / "images"
+        image = images / "python"
         image.mkdir(parents=True)
         for name in ("vmlinux", "initrd", "root.erofs"):
             (image / name).touch()
         (image / "manifest.json").write_text(json.dumps(
             {"name": "python", "digest": "sha256:" + "0" * 64}))
+        return images
+
+    def source(self, words):
+        """What an execution is asked to do, as its VM understands it."""
+        return words
 
     # ------------------------------------------------------------ processes
 
@@ -131,18 +151,28 @@ class Host:
         argv = [self.top / "bin" / "cupolad", "--dev", self.dir]
         for key, value in self.settings.items():
             argv += ["--set", f"{key}={value}"]
-        env = dict(os.environ, CUPOLA_IMAGES=str(self.top / "images"),
+        env = dict(os.environ, CUPOLA_IMAGES=str(self.images),
                    CUPOLA_FAILPOINT=f"@{self.points}/list",
-                   ASAN_OPTIONS="detect_leaks=0")
+                   # Freed memory must not pass for growth.
+                   ASAN_OPTIONS="detect_leaks=0:quarantine_size_mb=1")
         self.process = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
             env=env)
 
-    def start(self, seconds=30):
+    def start(self):
         """Returns whether it became ready, rather than being killed on the way."""
         (self.dir / "url").unlink(missing_ok=True)
         self.spawn()
-        return wait_until(self.is_settled, seconds, "readiness") == "ready"
+        return self.wait_settled() == "ready"
+
+    def start_for_clients(self):
+        """Ready, and what clients need to know is written down."""
+        assert self.start()
+        for name in ("url", "api-key"):
+            wait_until((self.dir / name).exists, 30, name)
+
+    def wait_settled(self):
+        return wait_until(self.is_settled, 30 * self.SLOWNESS, "readiness")
 
     def is_settled(self):
         status = self.process.poll()
@@ -256,6 +286,11 @@ class Host:
 
     def differences(self):
         return self.json("GET", "/admin/v1/audit", admin=True)["differences"]
+
+    def traces(self):
+        """Of VMs that are there, or should not be."""
+        return [str(path.relative_to(self.dir)) for pattern in self.TRACES
+                for path in self.dir.glob(pattern)]
 
     # ------------------------------------------------------------------ end
 

@@ -17,17 +17,19 @@ from host import Away, Refused
 BOOT_REASONS = {"boot_failed"}
 LIMIT_REASONS = {"idle_timeout"}
 
+PATTERN_PERIOD = 1000003
+
 PATIENCE = 60
 EXPIRED_SECONDS = 20
 
 
 def pattern(size, seed):
     """The bytes that scripted_guest_main.c writes."""
-    out, x = bytearray(size), seed
-    for i in range(size):
+    out, x = bytearray(min(size, PATTERN_PERIOD)), seed
+    for i in range(len(out)):
         x = (x * 1664525 + 1013904223) & 0xffffffff
         out[i] = x >> 24
-    return bytes(out)
+    return (bytes(out) * (size // PATTERN_PERIOD + 1))[:size]
 
 
 class Session:
@@ -56,7 +58,7 @@ class Client:
 
     def insist(self, *args, **kwargs):
         """Ask until there is an answer that is not "come back later"."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + PATIENCE * self.host.SLOWNESS
         while True:
             try:
                 return self.host.json(*args, **kwargs)
@@ -100,7 +102,7 @@ class Client:
 
     def wait_expired(self, session):
         """An end that was told may be older than its record."""
-        end = time.monotonic() + EXPIRED_SECONDS
+        end = time.monotonic() + EXPIRED_SECONDS * self.host.SLOWNESS
         while True:
             view = self.insist("GET", session.path)
             if view["status"] == "expired" or time.monotonic() > end:
@@ -109,7 +111,7 @@ class Client:
 
     def run(self, session, words):
         """One execution, exactly once; None if the session is over."""
-        body = {"code": words, "timeout_s": 60}
+        body = {"code": self.host.source(words), "timeout_s": 60}
         key = {"Idempotency-Key": str(uuid.uuid4())}
         try:
             done = self.insist("POST", f"{session.path}/exec", body, key)
@@ -139,9 +141,10 @@ class Client:
         return done
 
     def make_file(self, session):
-        size, seed = self.random.choice((0, 1, 5000, 300000)), \
+        large = self.host.FILE_BYTES
+        size, seed = self.random.choice((0, 1, large // 60, large)), \
             self.random.getrandbits(31)
-        if size == 300000:
+        if size == large:
             size += self.random.randrange(1000)
         name = f"f{self.random.randrange(20)}.bin"
         token = uuid.uuid4().hex

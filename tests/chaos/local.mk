@@ -15,4 +15,4 @@ tests_chaos_scripted_guest_SOURCES = \
 tests_chaos_scripted_guest_LDADD = $(core_libs) $(CMOCKA_LIBS)
 
 dist_check_SCRIPTS += %reldir%/chaos
-EXTRA_DIST += %reldir%/host.py %reldir%/load.py
+EXTRA_DIST += %reldir%/host.py %reldir%/load.py %reldir%/real.py

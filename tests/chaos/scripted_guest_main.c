@@ -28,7 +28,8 @@
  *
  *	count		print how many executions this kernel has begun
  *	say WORD	print it
- *	file NAME SIZE SEED	write a file of SIZE bytes that SEED tells
+ *	file NAME SIZE SEED	write a file of SIZE bytes that SEED tells, and
+ *			that repeat themselves after PATTERN_PERIOD
  *	late NAME SIZE SEED	the same, but only the last harvest finds it
  *	sleep MSEC	be busy
  *
@@ -40,6 +41,8 @@ enum {
 	OUTPUT_MAX = 4096,
 	CHANGED_MAX = 8,
 	SOURCE_MAX = 8192,
+	/* A prime, so that no part of a file lies as another does */
+	PATTERN_PERIOD = 1000003,
 };
 
 /** struct run - An execution that the daemon has not released */
@@ -142,10 +145,12 @@ static void write_pattern(struct vm *vm, const char *path)
 	uint8_t *bytes = malloc(size + 1);
 
 	assert_non_null(bytes);
-	for (i = 0; i < size; i++) {
+	for (i = 0; i < size && i < PATTERN_PERIOD; i++) {
 		x = x * 1664525u + 1013904223u;
 		bytes[i] = (uint8_t)(x >> 24);
 	}
+	for (; i < size; i++)
+		bytes[i] = bytes[i - PATTERN_PERIOD];
 	guest_write(vm->guest, path, bytes, size);
 	free(bytes);
 }
