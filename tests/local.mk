@@ -27,8 +27,8 @@ check_scripts = \
 dist_check_SCRIPTS += $(check_scripts)
 TESTS += $(check_scripts)
 
-# Boots VMs; run by contrib/check.
-EXTRA_DIST += %reldir%/stress
+# These boot VMs; run by contrib/check.
+EXTRA_DIST += %reldir%/soak %reldir%/stress
 
 include $(top_srcdir)/tests/unit/local.mk
 include $(top_srcdir)/tests/fuzz/local.mk

@@ -14,5 +14,5 @@ tests_chaos_scripted_guest_SOURCES = \
 	tests/unit/test.h
 tests_chaos_scripted_guest_LDADD = $(core_libs) $(CMOCKA_LIBS)
 
-dist_check_SCRIPTS += %reldir%/chaos
+dist_check_SCRIPTS += %reldir%/chaos %reldir%/overload.py
 EXTRA_DIST += %reldir%/host.py %reldir%/load.py %reldir%/real.py

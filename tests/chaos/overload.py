@@ -1,0 +1,306 @@
+#!/usr/bin/python3
+"""More than a daemon can serve, and what becomes of it then.
+
+	tests/chaos/overload.py [NAME...]
+
+Each test has a daemon of its own, with processes for VMs (host.py). What is
+measured against a limit is what the daemon itself took, or one half of the time
+against the other, so that other work on the machine does not decide.
+"""
+
+import collections
+import hashlib
+import http.client
+import json
+import os
+import random
+import sys
+import threading
+import time
+import uuid
+
+from host import Away, Host, Refused, wait_until
+from load import pattern
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Line:
+    """One connection that is kept, and its answers."""
+
+    def __init__(self, host, timeout=60):
+        self.http = host.connection(False, timeout)
+        key = (host.dir / "api-key").read_text().strip()
+        self.head = {"Authorization": f"Bearer {key}",
+                     "Content-Type": "application/json"}
+
+    def ask(self, method, path, body=None):
+        """Returns status and object."""
+        self.http.request(method, path, body and json.dumps(body), self.head)
+        answer = self.http.getresponse()
+        data = answer.read()
+        return answer.status, json.loads(data) if data else None
+
+    def close(self):
+        self.http.close()
+
+
+def in_threads(count, work):
+    """Run work(number) that often at once, and wait; what fails, fails here."""
+    failed = []
+
+    def run(number):
+        try:
+            work(number)
+        except BaseException as e:
+            failed.append(e)
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+def create(host, minutes=20):
+    made = host.json("POST", "/v1/containers", {
+        "name": "overload", "expires_after": {"anchor": "last_active_at",
+                                              "minutes": minutes}})
+    return f"/v1/containers/{made['id']}"
+
+
+def run(host, path, words):
+    done = host.json("POST", f"{path}/exec", {"code": words})
+    assert done["status"] == "ok", done
+    return done
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def memory_kib(pid, name):
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return next(int(line.split()[1]) for line in f
+                    if line.startswith(name + ":"))
+
+
+def metric(host, name):
+    text = host.call("GET", "/metrics", admin=True).decode()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+               if line.startswith(name))
+
+
+def is_clean(host, sessions=0):
+    pool, = host.json("GET", "/admin/v1/status", admin=True)["pools"]
+    live = host.json("GET", "/admin/v1/sessions", admin=True)["data"]
+    return len(live) == sessions and not host.differences() \
+        and pool["vms"] == pool["ready"] + sessions \
+        and len(host.guests()) == pool["vms"]
+
+
+# ---------------------------------------------------------------------- tests
+
+
+IMPATIENT = 500
+
+
+def impatient_clients_leave_nothing(host):
+    """All that they began is finished or undone, and ends when it is idle."""
+    rng = random.Random(2)
+    waits = [rng.uniform(0, 2) for _ in range(IMPATIENT)]
+    told = collections.Counter()
+
+    def ask(number):
+        line = Line(host, waits[number])
+        try:
+            status, _ = line.ask("POST", "/v1/containers", {
+                "name": "x", "expires_after": {"anchor": "last_active_at",
+                                               "minutes": 1}})
+            told[status] += 1
+        except (OSError, http.client.HTTPException):
+            told["left"] += 1
+        line.close()
+
+    in_threads(IMPATIENT, ask)
+    print(f"# {dict(told)}")
+    assert set(told) <= {200, 429, 503, "left"} and told["left"], told
+    wait_until(lambda: is_clean(host), 60, "all to be undone")
+
+
+EXECUTIONS = 20000
+PART = 2000
+
+
+def the_last_of_twenty_thousand_executions_costs_as_the_first(host):
+    """In one session; memory does not grow, and what is written goes."""
+    path, line = create(host), Line(host)
+    pid = host.process.pid
+    cost, memory = [], []
+
+    def ask(count):
+        for _ in range(count):
+            status, done = line.ask("POST", f"{path}/exec", {"code": "count"})
+            assert status == 200 and done["status"] == "ok", done
+        return done["stdout"]
+
+    # What is there after the first part is there once.
+    ask(PART)
+    for _ in range(EXECUTIONS // PART - 1):
+        began = cpu_seconds(pid)
+        last = ask(PART)
+        cost.append((cpu_seconds(pid) - began) * 1e6 / PART)
+        memory.append(memory_kib(pid, "VmRSS"))
+    print("# us of cupolad each: " + " ".join(f"{c:.0f}" for c in cost))
+    print(f"# KiB of cupolad: {memory[0]}, then {memory[-1]}")
+    assert last == f"{EXECUTIONS}\n"
+    assert sorted(cost[-3:])[1] <= 1.2 * sorted(cost[:3])[1], cost
+    assert memory[-1] - memory[0] <= 4096, memory
+    # Older than records are kept, and one sweep for what is taken at once.
+    host.call("POST", "/admin/v1/clock", {"advance_s": 2 * 86400}, admin=True)
+    wait_until(lambda: Line(host).ask("GET", f"{path}/executions")[0] == 404
+               or not Line(host).ask("GET", f"{path}/executions")[1]["data"],
+               60, "old records to go")
+
+
+SHIPPERS = 16
+FILES = 4
+FILE_BYTES = 60 << 20
+
+
+def many_large_files_pass_through_little_memory(host):
+    """Sent and downloaded at once; each is what its VM wrote."""
+    paths = [create(host) for _ in range(SHIPPERS)]
+    for path in paths:
+        run(host, path, "count")
+    pid = host.process.pid
+    before = memory_kib(pid, "VmRSS")
+    # From here on the highest is what is told.
+    with open(f"/proc/{pid}/clear_refs", "w", encoding="ascii") as f:
+        f.write("5")
+
+    def ship(number):
+        seeds = [number * FILES + i for i in range(FILES)]
+        done = run(host, paths[number], " ".join(
+            f"file f{i}.bin {FILE_BYTES} {seed}"
+            for i, seed in enumerate(seeds)))
+        assert len(done["artifacts"]) == FILES, done
+        for file, seed in zip(done["artifacts"], seeds):
+            data = host.call(
+                "GET", f"{paths[number]}/files/{file['id']}/content",
+                timeout=300)
+            want = hashlib.sha256(pattern(FILE_BYTES, seed)).digest()
+            assert hashlib.sha256(data).digest() == want
+
+    in_threads(SHIPPERS, ship)
+    highest = memory_kib(pid, "VmHWM")
+    print(f"# KiB of cupolad: {before}, at most {highest}")
+    assert highest - before <= 32 * 1024
+
+
+CLIENTS = 8
+CROWD = 12
+BUSY_MSEC = 25
+SECONDS = 8
+
+
+class Crowd:
+    """Clients of some sessions that ask for one execution after the other."""
+
+    def __init__(self, host, paths, each):
+        self.host, self.paths, self.each = host, paths, each
+        self.ok, self.refused = [], []
+
+    def ask_until(self, number, end):
+        line = Line(self.host)
+        path = self.paths[number % len(self.paths)]
+        while time.monotonic() < end:
+            began = time.monotonic()
+            status, body = line.ask("POST", f"{path}/exec",
+                                    {"code": f"sleep {BUSY_MSEC}"})
+            took = time.monotonic() - began
+            if status == 200:
+                assert body["status"] == "ok", body
+                self.ok.append(took)
+            else:
+                assert status in (409, 429, 503), body
+                self.refused.append(took)
+                # As a client that means well, if not as long as it is told.
+                time.sleep(0.05)
+
+    def run(self, seconds):
+        end = time.monotonic() + seconds
+        in_threads(len(self.paths) * self.each,
+                   lambda number: self.ask_until(number, end))
+        return self
+
+    def median(self):
+        return sorted(self.ok)[len(self.ok) // 2]
+
+
+def overload_costs_little_and_passes(host):
+    """Work goes on at its pace, refusals are quick, and then all is as before."""
+    paths = [create(host) for _ in range(CLIENTS)]
+    for path in paths:
+        run(host, path, "count")
+    peak = Crowd(host, paths, 1).run(SECONDS)
+    over = Crowd(host, paths, CROWD).run(SECONDS)
+    after = Crowd(host, paths, 1).run(SECONDS)
+    print(f"# executions a second: {len(peak.ok) / SECONDS:.0f}, "
+          f"{len(over.ok) / SECONDS:.0f} under overload with "
+          f"{len(over.refused) / SECONDS:.0f} refused, "
+          f"{len(after.ok) / SECONDS:.0f} after it")
+    print(f"# median ms: {peak.median() * 1000:.1f}, {after.median() * 1000:.1f}"
+          f" after it; a refusal "
+          f"{sorted(over.refused)[len(over.refused) // 2] * 1000:.1f}")
+    assert over.refused
+    assert len(over.ok) >= 0.8 * len(peak.ok)
+    assert sorted(over.refused)[len(over.refused) // 2] < 0.1
+    assert after.median() <= 1.5 * peak.median()
+    assert not host.differences()
+
+
+TESTS = (
+    (impatient_clients_leave_nothing, {}),
+    (the_last_of_twenty_thousand_executions_costs_as_the_first, {}),
+    (many_large_files_pass_through_little_memory, {}),
+    (overload_costs_little_and_passes, {}),
+)
+
+SETTINGS = {"test.clock": "yes", "session.hard": "24h",
+            "host.refill_pressure": "100"}
+
+
+def try_test(test, settings):
+    host = Host({**SETTINGS, **settings})
+    try:
+        host.start_for_clients()
+        test(host)
+        assert host.stop() == 0
+        return True
+    except (AssertionError, Away, Refused) as e:
+        print(f"# {e!r}"[:2000])
+        return False
+    finally:
+        host.remove(False)
+
+
+def main():
+    wanted = sys.argv[1:]
+    tests = [t for t in TESTS if not wanted or t[0].__name__ in wanted]
+    good = True
+    print(f"1..{len(tests)}")
+    for number, (test, settings) in enumerate(tests, 1):
+        passed = try_test(test, settings)
+        good &= passed
+        print(f"{'' if passed else 'not '}ok {number} - {test.__name__}",
+              flush=True)
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
