@@ -43,7 +43,7 @@ class Skip(Exception):
 def daemon(settings=None):
     host = Host({"pool.default.ready": "0", "pool.default.min": "0", **(settings or {})})
     try:
-        assert host.start(PATIENCE)
+        host.start_for_clients()
         yield host
         assert host.stop() == 0
     except BaseException:
@@ -208,6 +208,32 @@ def links_say_https():
         assert "https://cupola.example:8443/" in head, head
 
 
+def connected(host):
+    text = host.call("GET", "/metrics", admin=True).decode()
+    return int(float(text.split("\ncupola_http_connections ")[1].split()[0]))
+
+
+def clients_that_leave_tls_are_noticed():
+    raise_descriptors(4096)
+    with pair() as made, daemon(made.settings()) as host:
+        _, where = address(host)
+        key = (host.dir / "api-key").read_text().strip()
+        before = memory_mib(host.process.pid)
+        crowd = [socket.create_connection(where, PATIENCE) for _ in range(400)]
+        for _ in range(50):
+            sock = secure(where)
+            sock.sendall(f"POST /v1/containers HTTP/1.1\r\nHost: x\r\napi-key: {key}\r\n"
+                         "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{".encode())
+            crowd.append(sock)
+        wait_until(lambda: connected(host) > 400, PATIENCE, "the crowd")
+        print(f"# {memory_mib(host.process.pid) - before} MiB for {connected(host)} connections")
+        for sock in crowd:
+            sock.close()
+        begin = time.monotonic()
+        wait_until(lambda: connected(host) == 1, 8, "their end")
+        print(f"# all were noticed after {time.monotonic() - begin:.2f} s")
+
+
 def what_is_told_in_the_middle_of_a_body_is_encrypted_too():
     with pair() as made, daemon(made.settings()) as host:
         _, where = address(host)
@@ -348,7 +374,7 @@ def a_list_of_ten_thousand_files_keeps_nobody_waiting():
             db.executemany(
                 f"INSERT INTO files ({', '.join(columns)}) VALUES ({', '.join(':' + c for c in columns)})",
                 [{**values, "id": f"file-{i:024}"} for i in range(CROWD)])
-        assert host.start(PATIENCE)
+        host.start_for_clients()
         waits, ended = [], threading.Event()
 
         def canary():
@@ -482,6 +508,7 @@ def pools_are_looked_up_and_are_no_paths():
 TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          files_come_and_go_over_tls,
          links_say_https,
+         clients_that_leave_tls_are_noticed,
          what_is_told_in_the_middle_of_a_body_is_encrypted_too,
          a_new_pair_is_taken_over_and_a_bad_one_is_not,
          a_key_that_others_may_read_is_refused,

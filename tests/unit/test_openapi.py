@@ -204,7 +204,7 @@ class Checked:
 def daemon(settings=None):
     host = Host({"pool.default.ready": "0", "pool.default.min": "0", "test.clock": "yes", **(settings or {})})
     try:
-        assert host.start(PATIENCE)
+        host.start_for_clients()
         yield Checked(host)
     except BaseException:
         sys.stderr.write((host.top / "log").read_text())
