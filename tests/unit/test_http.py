@@ -288,6 +288,46 @@ def a_key_that_others_may_read_is_refused():
             host.remove(keep=False)
 
 
+# ---------------------------------------------------------------------- SIGHUP
+
+
+class Configured(Host):
+    """With a file of settings, which can change."""
+
+    def configure(self, text):
+        (self.top / "conf").write_text(text)
+
+    def spawn(self):
+        argv = [self.top / "bin" / "cupolad", "--dev", self.dir, "--config", self.top / "conf"]
+        for key, value in self.settings.items():
+            argv += ["--set", f"{key}={value}"]
+        self.process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+            env=dict(os.environ, CUPOLA_IMAGES=str(self.images), ASAN_OPTIONS="detect_leaks=0"))
+
+
+def the_log_level_is_read_again():
+    host = Configured({"pool.default.ready": "0", "pool.default.min": "0"})
+    try:
+        host.configure("[log]\nlevel = error\n")
+        host.start_for_clients()
+        assert host.call("GET", "/healthz")
+        assert " info: " not in log_of(host).replace("cupola-vmd info: ", "")
+        host.configure("[log]\nlevel = info\n[session]\nidle = 60\n")
+        host.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "Read the log level" in log_of(host), PATIENCE, "a line in the log")
+        assert host.call("GET", "/healthz")
+        wait_until(lambda: "GET /healthz" in log_of(host), PATIENCE, "the request's line")
+        # What cannot be read changes nothing, and ends nothing.
+        host.configure("[log]\nlevel = loud\n")
+        host.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "the log level stays" in log_of(host), PATIENCE, "a line in the log")
+        assert host.call("GET", "/healthz")
+        assert host.stop() == 0
+    finally:
+        host.remove(keep=False)
+
+
 # -------------------------------------------------------------------- overload
 
 
@@ -512,6 +552,7 @@ TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          what_is_told_in_the_middle_of_a_body_is_encrypted_too,
          a_new_pair_is_taken_over_and_a_bad_one_is_not,
          a_key_that_others_may_read_is_refused,
+         the_log_level_is_read_again,
          ten_thousand_idle_clients_keep_nobody_out,
          one_address_leaves_room_for_others,
          a_list_of_ten_thousand_files_keeps_nobody_waiting,
