@@ -14,6 +14,7 @@ AM_TESTS_ENVIRONMENT = \
 EXTRA_DIST += %reldir%/README %reldir%/tsan.supp \
 	%reldir%/clients/package.json \
 	%reldir%/clients/containers.mjs \
+	%reldir%/clients/description.mjs \
 	%reldir%/clients/files.mjs \
 	%reldir%/clients/lib.mjs \
 	%reldir%/clients/sessions.mjs
