@@ -238,8 +238,12 @@ static int refuse_unknown(const struct json_object *object, const char *path,
 			  const struct json_field *fields, size_t count,
 			  struct error *err)
 {
+	/* Longer than a message, which is cut between characters. */
+	char names[2 * ERROR_MESSAGE_MAX] = "";
 	struct json_object_iter member;
+	unsigned unknown = 0;
 	struct place place;
+	size_t used = 0;
 
 	json_object_object_foreachC(object, member)
 	{
@@ -247,11 +251,18 @@ static int refuse_unknown(const struct json_object *object, const char *path,
 			continue;
 		place = place_below(path, member.key);
 		error_set_param(err, "%s", place.path);
-		error_set_reason(err, "unknown_parameter");
-		return error_set(err, ERR_BAD_REQUEST,
-				 "Unknown parameter: '%s'", place.path);
+		if (used < ERROR_MESSAGE_MAX)
+			used += (size_t)snprintf(names + used,
+						 sizeof(names) - used, "%s'%s'",
+						 unknown ? ", " : "",
+						 place.path);
+		unknown++;
 	}
-	return 0;
+	if (unknown == 0)
+		return 0;
+	error_set_reason(err, "unknown_parameter");
+	return error_set(err, ERR_BAD_REQUEST, "Unknown parameter%s: %s",
+			 unknown > 1 ? "s" : "", names);
 }
 
 int json_read_fields(const struct json_object *object, const char *path,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 
@@ -110,6 +111,30 @@ static void each_mistake_has_its_name_and_place(void **state)
 	refused("{\"name\":\"a\",\"nome\":1}", "nome", "unknown_parameter");
 }
 
+static void all_unknown_fields_are_named(void **state)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(65536);
+	struct error err = ERROR_INIT;
+	struct create v = { .minutes = 0 };
+	int i;
+
+	(void)state;
+	assert_int_equal(read_with("{\"name\":\"a\",\"x\":1,\"y\":2}",
+				   JSON_UNKNOWN_REFUSED, &v, &err), -EINVAL);
+	assert_string_equal(err.param, "x");
+	assert_string_equal(err.message, "Unknown parameters: 'x', 'y'");
+
+	/* As many as a message has room for. */
+	error_clear(&err);
+	(void)buf_add_str(&text, "{\"name\":\"a\"");
+	for (i = 0; i < 500; i++)
+		(void)buf_printf(&text, ",\"ä%d\":1", i);
+	(void)buf_add_str(&text, "}");
+	assert_int_equal(read_with(buf_str(&text), JSON_UNKNOWN_REFUSED, &v,
+				   &err), -EINVAL);
+	assert_true(strlen(err.message) >= ERROR_MESSAGE_MAX - 4);
+}
+
 static void unknown_fields_may_be_ignored(void **state)
 {
 	struct create create = { .minutes = 0 };
@@ -160,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_given_is_taken_and_the_rest_stays),
 		cmocka_unit_test(each_mistake_has_its_name_and_place),
+		cmocka_unit_test(all_unknown_fields_are_named),
 		cmocka_unit_test(unknown_fields_may_be_ignored),
 		cmocka_unit_test(paths_lead_into_nested_objects),
 		cmocka_unit_test(items_are_named_by_their_index),
