@@ -27,20 +27,27 @@ static void on_revoked(void *userdata, const char *tenant, const char *key_id)
 	admit_cut(userdata, tenant, key_id);
 }
 
-/* Certificate and key make sense together only. */
+int api_check_settings(const struct settings *settings, struct error *err)
+{
+	const char *cert = settings_string(settings, "listen", "tls_cert");
+	const char *key = settings_string(settings, "listen", "tls_key");
+
+	if (!cert[0] != !key[0])
+		return error_set(err, ERR_BAD_REQUEST,
+				 "Setting %s needs %s as well",
+				 cert[0] ? "listen.tls_cert" : "listen.tls_key",
+				 cert[0] ? "listen.tls_key" : "listen.tls_cert");
+	return cors_check(settings, err);
+}
+
 static int prepare_tls(struct api *api, struct error *err)
 {
 	const struct settings *settings = api->config.settings;
 	const char *cert = settings_string(settings, "listen", "tls_cert");
 	const char *key = settings_string(settings, "listen", "tls_key");
 
-	if (!cert[0] && !key[0])
+	if (!cert[0])
 		return 0;
-	if (!cert[0] || !key[0])
-		return error_set(err, ERR_BAD_REQUEST,
-				 "Setting %s needs %s as well",
-				 cert[0] ? "listen.tls_cert" : "listen.tls_key",
-				 cert[0] ? "listen.tls_key" : "listen.tls_cert");
 	return http_tls_new(api->config.event, cert, key, &api->tls, err);
 }
 
@@ -61,7 +68,7 @@ int api_new(const struct api_config *config, struct api **ret,
 	api->config = *config;
 	LIST_INIT(&api->zips);
 	TAILQ_INIT(&api->admitted);
-	r = cors_check(config->settings, err);
+	r = api_check_settings(config->settings, err);
 	if (r >= 0)
 		r = prepare_tls(api, err);
 	if (r < 0)

@@ -71,6 +71,13 @@ struct api_config {
 };
 
 /**
+ * api_check_settings() - Whether those of section "listen" make sense together
+ *
+ * What files they name is looked at by api_new() only.
+ */
+int api_check_settings(const struct settings *settings, struct error *err);
+
+/**
  * api_new() - A server that listens nowhere yet
  * @config:	Borrowed objects; they outlive the server
  */

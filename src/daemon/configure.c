@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/api.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -99,6 +100,8 @@ static int read_settings(const struct daemon *d, struct settings **ret,
 	}
 	if (r >= 0)
 		r = check_dev_only(d, s, err);
+	if (r >= 0)
+		r = api_check_settings(s, err);
 	if (r < 0)
 		return r;
 	log_set_level_name(settings_string(s, "log", "level"));

@@ -86,6 +86,15 @@ def settings_are_checked(dir):
     assert "none.conf" in refused("--config", "/nonexistent/none.conf")
 
 
+def settings_that_need_each_other_are_checked(dir):
+    for bad, named in (("listen.tls_cert=/c.pem", "listen.tls_key"),
+                       ("listen.tls_key=/k.pem", "listen.tls_cert"),
+                       ("listen.cors_origins=app.example", "app.example")):
+        assert named in refused("--check-config", "--set", bad)
+    daemon("--check-config", "--set", "listen.cors_origins=https://a.example",
+           status=0)
+
+
 def test_settings_need_development_mode(dir):
     assert "test.clock" in refused("--set", "test.clock=yes")
 
