@@ -49,6 +49,10 @@
  *   DELETE /admin/v1/artifacts/{cfile_…}	core_admin_artifact_delete()
  *   GET    /admin/v1/usage[?since=2026-11-29][&by=day][&tenant=…]
  *						core_admin_usage()
+ *   GET    /admin/v1/drain			core_admin_drain_get()
+ *   POST   /admin/v1/drain			{"deadline_s": none: no limit}
+ *   DELETE /admin/v1/drain			core_admin_undrain()
+ *   GET    /admin/v1/events[?after=…]		server-sent; core_events.h
  *   GET    /admin/v1/backup			a copy of the database
  *   POST   /admin/v1/clock			{"advance_s":n}
  */

@@ -213,38 +213,16 @@ int exec_api_get(struct request *req, struct error *err)
 	return reply_exec(req, MHD_HTTP_OK, &exec, req->output, err);
 }
 
-static int read_after(struct request *req, uint64_t *ret, struct error *err)
-{
-	const char *text, *s;
-	uint64_t value = 0;
-	int r;
-
-	r = uri_param(&req->uri, "after", &text, err);
-	if (r < 0 || !text)
-		return r;
-	for (s = text; *s >= '0' && *s <= '9'; s++)
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, *s - '0', &value))
-			break;
-	if (s == text || *s) {
-		error_set(err, ERR_BAD_REQUEST,
-			  "'after' must be the id of an event");
-		error_set_param(err, "after");
-		return -EINVAL;
-	}
-	*ret = value;
-	return 0;
-}
-
 int exec_api_events(struct request *req, struct error *err)
 {
 	uint64_t after = 0;
+	bool given;
 	int r;
 
 	r = read_encoding(req, err);
 	if (r < 0)
 		return r;
-	r = read_after(req, &after, err);
+	r = uri_param_uint(&req->uri, "after", &given, &after, err);
 	if (r < 0)
 		return r;
 	return exec_stream_reply(req, req->match.param[0], req->match.param[1],

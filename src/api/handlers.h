@@ -106,6 +106,14 @@ HANDLER(admin_artifacts_list);
 HANDLER(admin_artifacts_content);
 HANDLER(admin_artifacts_delete);
 
+/* admin_drain.c */
+HANDLER(admin_drain_get);
+HANDLER(admin_drain_begin);
+HANDLER(admin_drain_undo);
+
+/* admin_events.c */
+HANDLER(admin_events);
+
 /* admin_usage.c */
 HANDLER(admin_usage);
 HANDLER(admin_backup);

@@ -6,6 +6,8 @@ libapi_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(MICROHTTPD_CFLAGS) \
 libapi_a_SOURCES = \
 	%reldir%/admin.c \
 	%reldir%/admin_artifacts.c \
+	%reldir%/admin_drain.c \
+	%reldir%/admin_events.c \
 	%reldir%/admin_tenants.c \
 	%reldir%/admin_usage.c \
 	%reldir%/admit.c %reldir%/admit.h \
@@ -53,6 +55,7 @@ libapi_a_SOURCES = \
 	%reldir%/sessions_exec.c \
 	%reldir%/sessions_files.c \
 	%reldir%/sessions_info.c \
+	%reldir%/sse.c %reldir%/sse.h \
 	%reldir%/uri.c %reldir%/uri.h \
 	%reldir%/view_json.c %reldir%/view_json.h \
 	%reldir%/zip_names.c %reldir%/zip_names.h \

@@ -16,6 +16,7 @@
 #include "api/http_server.h"
 #include "api/reply.h"
 #include "api/request_log.h"
+#include "api/sse.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 
@@ -95,6 +96,7 @@ void request_gone(struct request *req)
 	json_free(take_ptr(req->json));
 	body_done(&req->body);
 	exec_stream_free(take_ptr(req->stream));
+	sse_free(take_ptr(req->sse));
 	if (!req->owed)
 		request_free(req);
 }

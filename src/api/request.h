@@ -31,6 +31,7 @@
 struct api;
 struct http_conn;
 struct exec_stream;
+struct sse;
 
 enum {
 	/* What is left of a refused body is read and dropped up to here, so
@@ -89,6 +90,7 @@ enum request_state {
  * @out:	Where JSON answers are written
  * @writer:	Into @out
  * @stream:	Follows an execution for it; owned
+ * @sse:	Its answer, if that is a stream of events; owned
  * @next:	What a handler does when core has answered its first call
  * @work:	What a handler keeps from one call of core to the next
  * @work_free:	Frees it with the request; may be NULL
@@ -111,6 +113,7 @@ struct request {
 	struct buf out;
 	struct json_writer writer;
 	struct exec_stream *stream;
+	struct sse *sse;
 	int (*next)(struct request *req, struct error *err);
 	void *work;
 	void (*work_free)(void *work);

@@ -170,6 +170,33 @@ int uri_param(const struct uri *uri, const char *name, const char **ret,
 	return 0;
 }
 
+int uri_param_uint(const struct uri *uri, const char *name, bool *ret_given,
+		   uint64_t *ret, struct error *err)
+{
+	const char *text, *s;
+	uint64_t value = 0;
+	int r;
+
+	r = uri_param(uri, name, &text, err);
+	if (r < 0)
+		return r;
+	*ret_given = text != NULL;
+	if (!text)
+		return 0;
+	for (s = text; *s >= '0' && *s <= '9'; s++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, *s - '0', &value))
+			break;
+	if (s == text || *s) {
+		error_set(err, ERR_BAD_REQUEST, "'%s' must be a whole number",
+			  name);
+		error_set_param(err, "%s", name);
+		return -EINVAL;
+	}
+	*ret = value;
+	return 0;
+}
+
 int uri_escape(const char *s, struct buf *b)
 {
 	int r = 0;

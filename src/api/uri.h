@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -63,6 +64,13 @@ void uri_done(struct uri *uri);
  */
 int uri_param(const struct uri *uri, const char *name, const char **ret,
 	      struct error *err);
+
+/**
+ * uri_param_uint() - The same of one that is a number
+ * @ret_given:	Whether it is there; @ret stays as it is if not
+ */
+int uri_param_uint(const struct uri *uri, const char *name, bool *ret_given,
+		   uint64_t *ret, struct error *err);
 
 /**
  * uri_escape() - Append a string as one path segment or query value

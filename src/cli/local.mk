@@ -12,6 +12,8 @@ libcli_a_SOURCES = \
 	%reldir%/client.c %reldir%/client.h \
 	%reldir%/client_error.c %reldir%/client_error.h \
 	%reldir%/doctor.c \
+	%reldir%/drain.c \
+	%reldir%/events.c \
 	%reldir%/exec.c \
 	%reldir%/execute.c %reldir%/execute.h \
 	%reldir%/files.c \

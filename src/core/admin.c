@@ -279,6 +279,7 @@ int core_admin_status(struct core *core, struct buf *ret_json,
 	json_write_uint(&w, "vms", core->vms.count);
 	json_write_uint(&w, "memory_mib", core->admission.budget_mib);
 	json_write_uint(&w, "memory_taken_mib", core->admission.taken_mib);
+	drain_write(core, &w, "drain");
 	if (hello)
 		write_hello(hello, &w);
 	json_write_array(&w, "pools");

@@ -11,6 +11,7 @@
 #include "base/name.h"
 #include "core/guest_xfer.h"
 #include "core/handle.h"
+#include "core/notice.h"
 #include "core/pull.h"
 #include "core/usage.h"
 #include "core/vm.h"
@@ -225,47 +226,6 @@ int container_restore(struct core *core, const struct store_container *row,
 	return 0;
 }
 
-void container_put_row(const struct container *c, struct store_batch *batch)
-{
-	struct store_container row = {
-		.memory_mib = memory_tier_mib(c->memory),
-		.idle_minutes = c->idle_minutes,
-		.kernel_epoch = c->kernel_epoch,
-		.created_usec = c->created_usec,
-		.last_active_usec = c->active_wall,
-		.ended_usec = c->ended_usec,
-		.usage_executions = c->usage.executions,
-		.usage_assigned_usec = usage_assigned(c),
-		.usage_executing_usec = c->executing_usec,
-		.usage_cpu_usec = c->cpu_usec,
-		.usage_bytes_in = c->usage.bytes_in,
-		.usage_bytes_out = c->usage.bytes_out,
-	};
-
-	strcpy(row.id, c->id);
-	strcpy(row.tenant, c->tenant->id);
-	strcpy(row.key_id, c->key_id);
-	strcpy(row.name, c->name);
-	strcpy(row.origin, c->origin);
-	strcpy(row.dialect, dialect_name(c->dialect));
-	strcpy(row.pool, c->pool->name);
-	strcpy(row.image, c->image);
-	if (c->vm)
-		strcpy(row.vm_id, c->vm->id);
-	strcpy(row.state, session_state_name(c->state));
-	strcpy(row.ended_reason, end_reason_name(c->reason));
-	/* What fails is kept in the batch and told by its commit. */
-	(void)store_batch_put_container(batch, &row);
-}
-
-void container_save(struct container *c)
-{
-	struct store_batch *batch = store_batch_new(c->core->store);
-
-	container_put_row(c, batch);
-	core_commit(c->core, batch, &c->scope);
-}
-
 /* ------------------------------------------------------------------ begin */
 
 /* A reason that came before the intent was durable. */
@@ -278,6 +238,7 @@ void container_begin(struct container *c)
 	log_event(&c->scope, LOG_INFO, message_session_opened,
 		  "Session begins on VM '%s', pool '%s'",
 		  c->vm ? c->vm->id : "none", c->pool->name);
+	notice_opened(c);
 	if (c->reason != END_NONE) {
 		container_stop(c);
 		return;
@@ -294,6 +255,7 @@ static void container_bury(struct container *c)
 	container_detach_execs(c);
 	map_remove(&c->core->containers, &c->node);
 	tenant_give_session(c->core, c->tenant);
+	drain_session_over(c->core);
 	timer_clear(c->limit);
 	timer_clear(c->harvest_deadline);
 	gc_bury(&c->core->gc, &c->buried, container_free, c);
@@ -445,6 +407,7 @@ static void container_over(struct container *c)
 	c->core->metrics.sessions_ended[c->reason]++;
 	log_event(&c->scope, LOG_INFO, message_session_closed,
 		  "Session has ended (%s)", end_reason_name(c->reason));
+	notice_ended(c);
 
 	batch = store_batch_new(c->core->store);
 	container_put_row(c, batch);

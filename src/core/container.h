@@ -83,6 +83,8 @@ struct container {
 	usec_t active_boot; /* last activity */
 	usec_t active_wall;
 	unsigned uploads; /* on their way: the idle clock stands */
+	usec_t warned_idle; /* the deadline that was warned of */
+	usec_t warned_hard;
 	struct timer *limit;
 
 	/* container_exec.c */
@@ -109,7 +111,7 @@ struct container {
 	uint64_t cpu_usec;
 };
 
-/* container.c: life */
+/* container.c: life; container_row.c: its row */
 
 int container_new(struct core *core, const struct container_spec *spec,
 		  const struct principal *who, struct pool *pool,

@@ -91,6 +91,7 @@ void container_exec_over(struct container *c, struct exec *e)
 	if (c->running != e) {
 		if (e->listed)
 			queue_remove(c, e);
+		drain_work_over(c);
 		return;
 	}
 	c->running = NULL;
@@ -106,6 +107,7 @@ void container_exec_over(struct container *c, struct exec *e)
 	reaper_touch(c);
 	container_pump(c);
 	reaper_check(c);
+	drain_work_over(c);
 }
 
 void container_exec_saved(struct container *c, struct exec *e)

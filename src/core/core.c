@@ -16,7 +16,7 @@
 
 /* Life of core as a whole: new, start, stop, free; and what all parts share. */
 
-int core_refuse(struct core *core, struct error *err)
+int core_refuse_work(struct core *core, struct error *err)
 {
 	int r;
 
@@ -24,6 +24,20 @@ int core_refuse(struct core *core, struct error *err)
 		return 0;
 	r = error_set(err, ERR_CAPACITY, "The service is shutting down");
 	error_set_reason(err, "capacity");
+	return r;
+}
+
+int core_refuse(struct core *core, struct error *err)
+{
+	int r = core_refuse_work(core, err);
+
+	if (r < 0 || !core->drain.on)
+		return r;
+	r = error_set(err, ERR_CAPACITY,
+		      "The service is being drained: sessions go on, new ones "
+		      "are not taken");
+	error_set_reason(err, "capacity");
+	error_set_retry_after(err, CORE_DRAIN_RETRY_SEC);
 	return r;
 }
 
@@ -178,6 +192,10 @@ static int core_init_sources(struct core *core)
 		r = reconcile_init(core);
 	if (r >= 0)
 		r = pools_init(core);
+	if (r >= 0)
+		r = notices_init(core);
+	if (r >= 0)
+		r = drain_init(core);
 	return r;
 }
 
@@ -297,16 +315,16 @@ void core_vm_is_gone(struct core *core)
 		core_stop_over(core);
 }
 
-static void stop_container(void *object, void *userdata)
-{
-	(void)userdata;
-	container_end(object, END_DRAINED);
-}
-
 static void hang_up(void *object, void *userdata)
 {
 	(void)userdata;
 	vm_hang_up(object);
+}
+
+static void core_stop_within(struct core *core, usec_t wait)
+{
+	timer_set_after(core->stop_deadline, usec_add(wait, CORE_STOP_USEC));
+	drain_stop(core, wait);
 }
 
 void core_stop(struct core *core, enum core_stop how,
@@ -326,10 +344,15 @@ void core_stop(struct core *core, enum core_stop how,
 		core_stop_over(core);
 		return;
 	}
-	timer_set_after(core->stop_deadline, CORE_STOP_USEC);
 	pools_fill(core, false);
-	map_each(&core->containers, stop_container, NULL);
+	core_stop_within(core, core->set.drain);
 	core_vm_is_gone(core);
+}
+
+void core_stop_at_once(struct core *core)
+{
+	if (core->stop_done)
+		core_stop_within(core, 0);
 }
 
 void core_free(struct core *core)
@@ -348,6 +371,8 @@ void core_free(struct core *core)
 	pools_done(core);
 	reconcile_done(core);
 	tenants_done(core);
+	notices_done(core);
+	drain_done(core);
 	timer_free(core->sweep);
 	timer_free(core->stop_deadline);
 	core->stop_over = sd_event_source_disable_unref(core->stop_over);
@@ -391,6 +416,10 @@ bool core_ready(struct core *core,
 
 	if (core->stopping) {
 		why(userdata, "The service is shutting down");
+		return false;
+	}
+	if (core->drain.on) {
+		why(userdata, "The service is being drained");
 		return false;
 	}
 	if (core->reconcile.problem[0]) {

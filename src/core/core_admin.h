@@ -49,6 +49,22 @@ int core_admin_audit(struct core *core, json_fn done, void *userdata,
 int core_admin_status(struct core *core, struct buf *ret_json,
 		      struct error *err);
 
+/**
+ * core_admin_drain() - Take no new sessions
+ * @wait:	Then those that still live end as "drained", with their last
+ *		files; USEC_INFINITY: never; 0: at once
+ *
+ * A later call changes @wait. Undone by core_admin_undrain(), or by the end of
+ * the daemon. All three answer {"state": "off", "draining" or "drained",
+ * "sessions", "since", "deadline_at"}, which is a member of the status, too.
+ */
+int core_admin_drain(struct core *core, usec_t wait, struct buf *ret_json,
+		     struct error *err);
+int core_admin_undrain(struct core *core, struct buf *ret_json,
+		       struct error *err);
+int core_admin_drain_get(struct core *core, struct buf *ret_json,
+			 struct error *err);
+
 struct key_spec {
 	const char *tenant; /* made if it does not exist */
 	const char *name;

@@ -335,6 +335,8 @@ int core_exec_start(struct core *core, const struct principal *who,
 	if (r == -ENOENT && !error_is_set(err))
 		r = container_find(core, who, container, &c, err);
 	if (r >= 0)
+		r = core_refuse_work(core, err);
+	if (r >= 0)
 		r = check_room(c, err);
 	if (r >= 0) {
 		reaper_touch(c);

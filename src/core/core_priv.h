@@ -17,9 +17,11 @@
 #include "core/admission.h"
 #include "core/core.h"
 #include "core/core_settings.h"
+#include "core/drain.h"
 #include "core/gc.h"
 #include "core/map.h"
 #include "core/metrics.h"
+#include "core/notice.h"
 #include "core/parts.h"
 #include "core/pool.h"
 #include "core/reconcile.h"
@@ -30,8 +32,11 @@
 /* How often what is too old is removed. */
 #define CORE_SWEEP_USEC (60 * USEC_PER_SEC)
 
-/* At most this long for the VMs to be gone when the daemon ends. */
+/* At most this long for the VMs to be gone when no work is waited for. */
 #define CORE_STOP_USEC (30 * USEC_PER_SEC)
+
+/* When a create that a drain refused may be worth another try. */
+#define CORE_DRAIN_RETRY_SEC 60
 
 /* CIDs count up from here and are not used again. */
 #define CORE_CID_FIRST 0x10000u
@@ -59,6 +64,8 @@ struct core {
 	struct admission admission;
 	struct reconcile reconcile;
 	struct metrics metrics;
+	struct notices notices;
+	struct drain drain;
 	struct assembly_list assemblies;
 
 	char boot_id[CLOCK_BOOT_ID_SIZE];
@@ -83,8 +90,11 @@ struct core {
 	struct store_cfile row_cfile;
 };
 
-/** core_refuse() - Whether new work is refused, and why */
+/** core_refuse() - Whether new sessions are refused, and why */
 int core_refuse(struct core *core, struct error *err);
+
+/** core_refuse_work() - Whether new executions are */
+int core_refuse_work(struct core *core, struct error *err);
 
 /** core_vm_is_gone() - To be called by a VM that is: the last one may be awaited */
 void core_vm_is_gone(struct core *core);

@@ -25,6 +25,8 @@ struct core_settings {
 	usec_t idle[DIALECT_COUNT]; /* when nothing is asked for */
 	usec_t minute;              /* of expires_after */
 	usec_t hard;
+	usec_t drain;   /* of work at the daemon's end */
+	usec_t warning; /* before a limit; 0: none */
 	usec_t exec_timeout;
 	usec_t exec_max_timeout;
 	usec_t boot_timeout; /* of create, and of boot */

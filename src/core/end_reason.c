@@ -32,7 +32,7 @@ static const struct {
 	[END_HOST_RESTART] = { "host_restart", "the host was restarted" },
 	[END_DESTROYED_EXTERNALLY] = { "destroyed_externally",
 				       "its virtual machine was ended from outside" },
-	[END_DRAINED] = { "drained", "the service was shut down" },
+	[END_DRAINED] = { "drained", "the service was taken out of use" },
 	[END_BUDGET] = { "budget", "its budget was used up" },
 	[END_IMAGE_REMOVED] = { "image_removed", "its image was removed" },
 	[END_OPERATOR] = { "operator", "the operator ended it" },

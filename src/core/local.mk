@@ -17,12 +17,15 @@ libcore_a_SOURCES = \
 	%reldir%/container_create.c \
 	%reldir%/container_exec.c \
 	%reldir%/container_read.c \
+	%reldir%/container_row.c \
 	%reldir%/core.c %reldir%/core.h \
-	%reldir%/core_admin.h %reldir%/core_parts.h \
+	%reldir%/core_admin.h %reldir%/core_events.h %reldir%/core_parts.h \
 	%reldir%/core_exec.c %reldir%/core_exec.h \
+	%reldir%/core_life.h \
 	%reldir%/core_priv.h \
 	%reldir%/core_settings.c %reldir%/core_settings.h \
 	%reldir%/data_path.c %reldir%/data_path.h \
+	%reldir%/drain.c %reldir%/drain.h \
 	%reldir%/end_reason.c %reldir%/end_reason.h \
 	%reldir%/exec.c %reldir%/exec.h \
 	%reldir%/exec_files.c \
@@ -38,14 +41,13 @@ libcore_a_SOURCES = \
 	%reldir%/guest_link.c %reldir%/guest_link.h \
 	%reldir%/guest_xfer.c %reldir%/guest_xfer.h \
 	%reldir%/guest_xfer_get.c %reldir%/guest_xfer_impl.h \
-	%reldir%/handle.c \
-	%reldir%/handle.h \
 	%reldir%/handle.c %reldir%/handle.h \
 	%reldir%/harvest.c \
 	%reldir%/input_type.c %reldir%/input_type.h \
 	%reldir%/load.c %reldir%/load.h \
 	%reldir%/map.c %reldir%/map.h \
 	%reldir%/metrics.c %reldir%/metrics.h \
+	%reldir%/notice.c %reldir%/notice.h \
 	%reldir%/parts.c %reldir%/parts.h \
 	%reldir%/parts_assemble.c \
 	%reldir%/placing.c \

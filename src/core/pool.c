@@ -235,8 +235,12 @@ void pool_vm_ready(struct pool *pool, struct vm *vm)
 
 void pool_vm_gone(struct pool *pool, struct vm *vm)
 {
-	/* One that an earlier daemon started says nothing about this one. */
-	bool failed = vm->trace.ready == 0 && !vm->restored;
+	/*
+	 * One that an earlier daemon started says nothing about this one, nor
+	 * does one that was ended because nothing is kept ready any more.
+	 */
+	bool failed = vm->trace.ready == 0 && !vm->restored &&
+		      pool->core->pools.filling;
 
 	pool_take(pool, vm);
 	if (failed) {

@@ -95,7 +95,7 @@ static void on_listed(int r, const struct error *err, void *userdata)
 	rec->once = true;
 	log_info(NULL, "Ledger and VMs are compared, %zu VMs go on",
 		 core->vms.count);
-	pools_fill(core, !core->stopping);
+	pools_fill(core, !core->stopping && !core->drain.on);
 	if (rec->ready)
 		rec->ready(rec->userdata);
 }

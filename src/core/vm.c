@@ -287,6 +287,7 @@ void vm_fail(struct vm *vm, enum end_reason reason, const struct error *err)
 		return;
 	log_warning(&vm->scope, 0, "VM is given up (%s): %s",
 		    end_reason_name(reason), err ? err->message : "");
+	notice_vm_failed(vm, reason, err ? err->message : NULL);
 	if (vm->state < VM_READY)
 		vm->core->metrics.boots_failed++;
 	if (vm->container)
@@ -301,8 +302,10 @@ void vm_gone(struct vm *vm, enum end_reason reason, uint64_t cpu_usec)
 
 	if (vm->state == VM_DEAD)
 		return;
-	if (vm->reason == END_NONE)
+	if (vm->reason == END_NONE) {
 		vm->reason = reason == END_NONE ? END_VM_CRASHED : reason;
+		notice_vm_failed(vm, vm->reason, NULL);
+	}
 	vm_hang_up(vm);
 	(void)failpoint("stop-vm-gone");
 	vm_enter(vm, VM_DEAD);

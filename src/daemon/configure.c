@@ -34,6 +34,7 @@ static const char *const dev_defaults[] = {
 	/* Emulated, on a machine that may be compiling at the same time. */
 	"hypervisor.boot_timeout=180",
 	"pool.*.max=64",
+	"session.drain=0",
 };
 
 /* Settings that only a test may want. */

@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "base/event.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "base/timer.h"
 #include "core/core.h"
 #include "daemon/announce.h"
@@ -15,7 +16,10 @@
 #include "store/store.h"
 #include "vmd/vmd.h"
 
-/* Core's own limits lie below: ten seconds for a harvest, then destroys. */
+/*
+ * Core's own limits lie below, once what runs is not waited for any more: ten
+ * seconds for a harvest, then destroys.
+ */
 #define PATIENCE_END (50 * USEC_PER_SEC)
 #define PATIENCE_HAND_OVER (4 * USEC_PER_SEC)
 #define PATIENCE_CLIENTS (2 * USEC_PER_SEC)
@@ -82,10 +86,22 @@ static void on_vmd_gone(void *userdata)
 	step_on(userdata);
 }
 
+static usec_t core_patience(const struct daemon *d)
+{
+	if (d->hand_over)
+		return PATIENCE_HAND_OVER;
+	return settings_usec(d->settings, "session", "drain") + PATIENCE_END;
+}
+
+/* Of all steps, for systemd not to be less patient. */
+static usec_t patience(const struct daemon *d)
+{
+	return core_patience(d) + PATIENCE_CLIENTS + PATIENCE_VMD;
+}
+
 static void stop_core(struct daemon *d)
 {
-	timer_set_after(d->patience,
-			d->hand_over ? PATIENCE_HAND_OVER : PATIENCE_END);
+	timer_set_after(d->patience, core_patience(d));
 	core_stop(d->core, d->hand_over ? CORE_STOP_HAND_OVER : CORE_STOP_END,
 		  on_core_at_rest, d);
 }
@@ -164,11 +180,15 @@ static void on_patience_ends(struct timer *t, void *userdata)
 
 static void lifecycle_stop(struct daemon *d, bool hand_over)
 {
-	if (d->phase == DAEMON_STOPPING)
+	if (d->phase == DAEMON_STOPPING) {
+		if (d->core && !d->hand_over)
+			core_stop_at_once(d->core);
 		return;
+	}
 	d->phase = DAEMON_STOPPING;
 	d->hand_over = hand_over;
-	(void)sd_notify(0, "STOPPING=1");
+	(void)sd_notifyf(0, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%llu",
+			 (unsigned long long)patience(d));
 	log_info(NULL, hand_over ? "Handing over: VMs stay" :
 				   "Stopping: VMs are ended");
 	step_on(d);

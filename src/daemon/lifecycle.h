@@ -4,7 +4,8 @@
 /*
  * From the moment the loop runs: becoming ready, signals, the end.
  *
- *	SIGTERM, SIGINT	 end: refuse work, harvest, end all VMs, leave nothing
+ *	SIGTERM, SIGINT	 end: refuse work, finish what runs, harvest, end all VMs,
+ *			 leave nothing; a second one: without finishing
  *	SIGUSR2		 hand over: exit within 5 s and leave the VMs to the next
  *	SIGHUP		 read certificate, key and log level again, nothing else
  */

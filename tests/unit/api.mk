@@ -3,6 +3,7 @@
 api_fixture = %reldir%/api_fixture.c %reldir%/api_fixture.h \
 	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
+	%reldir%/fake_core_events.c \
 	%reldir%/test.h
 # Of core only what nothing fakes: the writer of usage.
 api_fixture_libs = libapi.a libcore.a $(base_libs) $(MICROHTTPD_LIBS) \
@@ -75,7 +76,12 @@ tests_unit_test_api_tenants_LDADD = $(api_fixture_libs)
 check_PROGRAMS += %reldir%/api_routes
 tests_unit_api_routes_SOURCES = %reldir%/api_routes.c \
 	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
-	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c %reldir%/test.h
+	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
+	%reldir%/fake_core_events.c %reldir%/test.h
 tests_unit_api_routes_LDADD = $(api_fixture_libs)
 TESTS += %reldir%/test_openapi.py
 dist_check_SCRIPTS += %reldir%/test_openapi.py
+
+unit_tests += %reldir%/test_api_events
+tests_unit_test_api_events_SOURCES = %reldir%/test_api_events.c $(api_fixture)
+tests_unit_test_api_events_LDADD = $(api_fixture_libs)

@@ -12,6 +12,7 @@ core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 unit_tests += \
 	%reldir%/test_core_artifacts \
 	%reldir%/test_core_capacity \
+	%reldir%/test_core_events \
 	%reldir%/test_core_exec \
 	%reldir%/test_core_files \
 	%reldir%/test_core_handle \
@@ -32,6 +33,9 @@ tests_unit_test_core_artifacts_LDADD = $(core_test_libs)
 
 tests_unit_test_core_capacity_SOURCES = %reldir%/test_core_capacity.c $(core_fixture)
 tests_unit_test_core_capacity_LDADD = $(core_test_libs)
+
+tests_unit_test_core_events_SOURCES = %reldir%/test_core_events.c $(core_fixture)
+tests_unit_test_core_events_LDADD = $(core_test_libs)
 
 tests_unit_test_core_exec_SOURCES = %reldir%/test_core_exec.c $(core_fixture)
 tests_unit_test_core_exec_LDADD = $(core_test_libs)

@@ -91,6 +91,10 @@ struct core {
 	bool hold_accept;		/* core_exec_start() calls back later */
 	exec_fn accepted;
 	void *accepted_userdata;
+	uint64_t happened;		/* events, numbered from 1 */
+	struct core_events *follower;	/* the last one */
+	bool drain;
+	usec_t drain_wait;
 };
 
 struct core *fake_core_new(sd_event *event);
@@ -112,6 +116,9 @@ void fake_core_accept(struct core *core);
 /** fake_core_output() - The execution prints */
 void fake_core_output(struct core *core, bool is_stderr, const void *data,
 		      size_t size);
+
+/** fake_core_happen() - An event */
+void fake_core_happen(struct core *core);
 
 /** fake_core_done() - The execution ends, with this status */
 void fake_core_done(struct core *core, enum exec_status status);
