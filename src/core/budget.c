@@ -2,49 +2,77 @@
 #include "core/budget.h"
 
 #include "core/container.h"
-#include "core/usage.h"
+#include "core/vm.h"
 #include "store/store_usage.h"
 
-struct live {
-	const struct tenant *tenant;
-	usec_t midnight;
-	usec_t used;
-};
-
-static void add_live(void *object, void *userdata)
+static usec_t begun_in_day(const struct container *c, uint64_t day)
 {
-	const struct container *c = object;
-	struct live *live = userdata;
-	usec_t now = clock_wall(c->core->clock);
-	usec_t today = usec_sub(now, live->midnight);
-	usec_t assigned = usage_assigned(c);
-
-	if (c->tenant == live->tenant && c->state != SESSION_VIEW_ENDED)
-		live->used += assigned < today ? assigned : today;
+	return usec_sub(c->metered_usec, day * USEC_PER_DAY);
 }
 
-static int budget_used(struct core *core, const struct tenant *tenant,
-		       usec_t *ret, struct error *err)
+static void meter_one(void *object, void *userdata)
 {
+	const struct container *c = object;
+	struct tenant *tenant = userdata;
+
+	if (c->tenant == tenant && c->metered_usec)
+		tenant->meter.begun += begun_in_day(c, tenant->meter.day);
+}
+
+/* At the first look on a day all is counted anew, and only then. */
+static struct meter *meter_of(struct core *core, struct tenant *tenant)
+{
+	struct meter *m = &tenant->meter;
+	uint64_t day = clock_wall(core->clock) / USEC_PER_DAY;
+
+	if (m->day == day)
+		return m;
+	m->day = day;
+	m->begun = 0;
+	if (m->sessions > 0)
+		map_each(&core->containers, meter_one, tenant);
+	return m;
+}
+
+void budget_begin(struct container *c)
+{
+	struct meter *m = meter_of(c->core, c->tenant);
+
+	if (c->metered_usec)
+		return;
+	c->metered_usec = c->vm->assigned_usec;
+	m->sessions++;
+	m->begun += begun_in_day(c, m->day);
+}
+
+void budget_end(struct container *c)
+{
+	struct meter *m = meter_of(c->core, c->tenant);
+
+	if (!c->metered_usec)
+		return;
+	m->sessions--;
+	m->begun -= begun_in_day(c, m->day);
+	c->metered_usec = 0;
+}
+
+static int budget_used(struct core *core, struct tenant *tenant, usec_t *ret,
+		       struct error *err)
+{
+	const struct meter *m = meter_of(core, tenant);
 	usec_t now = clock_wall(core->clock);
-	struct live live = {
-		.tenant = tenant,
-		.midnight = now - now % USEC_PER_DAY,
-	};
 	uint64_t ended;
 	int r;
 
-	r = store_usage_assigned(core->store, tenant->id,
-				 (int64_t)(now / USEC_PER_DAY), &ended);
+	r = store_usage_assigned(core->store, tenant->id, (int64_t)m->day,
+				 &ended);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot read the budget");
-	map_each(&core->containers, add_live, &live);
-	*ret = ended + live.used;
+	*ret = ended + usec_sub(m->sessions * (now % USEC_PER_DAY), m->begun);
 	return 0;
 }
 
-int budget_check(struct core *core, const struct tenant *tenant,
-		 struct error *err)
+int budget_check(struct core *core, struct tenant *tenant, struct error *err)
 {
 	uint64_t budget_sec =
 		tenant_limits_of(core, tenant).session_seconds_per_day;

@@ -15,12 +15,16 @@
 
 #include "base/error.h"
 
+struct container;
 struct core;
 struct tenant;
 
+/** budget_begin(), budget_end() - A session has a VM; it has ended */
+void budget_begin(struct container *c);
+void budget_end(struct container *c);
+
 /** budget_check() - Whether a tenant may begin a session */
-int budget_check(struct core *core, const struct tenant *tenant,
-		 struct error *err);
+int budget_check(struct core *core, struct tenant *tenant, struct error *err);
 
 /** budget_enforce() - End the sessions of tenants that used theirs up */
 void budget_enforce(struct core *core);

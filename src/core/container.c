@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/failpoint.h"
 #include "base/name.h"
+#include "core/budget.h"
 #include "core/guest_xfer.h"
 #include "core/handle.h"
 #include "core/notice.h"
@@ -285,6 +286,7 @@ static void container_assign(struct container *c)
 	vm_assign(c->vm);
 	c->kernel_epoch = c->vm->kernel_epoch;
 	strcpy(c->image, c->vm->image);
+	budget_begin(c);
 	batch = store_batch_new(c->core->store);
 	vm_put_row(c->vm, batch);
 	usage_add(c, batch, "assigned", NULL, 1);
@@ -404,6 +406,7 @@ static void container_over(struct container *c)
 	(void)failpoint("stop-before-record");
 	session_enter(c, SESSION_VIEW_ENDED);
 	c->ended_usec = clock_wall(c->core->clock);
+	budget_end(c);
 	c->core->metrics.sessions_ended[c->reason]++;
 	log_event(&c->scope, LOG_INFO, message_session_closed,
 		  "Session has ended (%s)", end_reason_name(c->reason));

@@ -107,6 +107,7 @@ struct container {
 
 	struct usage_view usage;
 	usec_t assigned_usec; /* as long as there is no VM to tell */
+	usec_t metered_usec;  /* by budget.c, from then on; 0: not; wall */
 	uint64_t executing_usec;
 	uint64_t cpu_usec;
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/failpoint.h"
+#include "core/budget.h"
 #include "core/container.h"
 #include "core/core_priv.h"
 #include "core/vm.h"
@@ -111,6 +112,8 @@ static void on_vm(void *userdata, const struct store_vm *row)
 	if (c) {
 		vm->container = c;
 		c->vm = vm;
+		if (vm->assigned_usec)
+			budget_begin(c);
 		return;
 	}
 	pool_put(vm->pool, vm);

@@ -41,6 +41,21 @@ struct bucket {
 
 #define BUCKET_USEC (10 * USEC_PER_SEC)
 
+/**
+ * struct meter - VM time of today of a tenant's live sessions; budget.c
+ * @day:	Since 1970
+ * @sessions:	That have a VM
+ * @begun:	When in the day they began to count, all together
+ *
+ * Each has used what the day is old less its begin, so all of them have used
+ * @sessions times the one, less @begun: whatever their number.
+ */
+struct meter {
+	uint64_t day;
+	uint64_t sessions;
+	usec_t begun;
+};
+
 /** struct tenant - What a tenant may have, and holds at the moment */
 struct tenant {
 	struct map_node node;
@@ -52,6 +67,7 @@ struct tenant {
 	uint64_t executions;
 	uint64_t requests;
 	struct bucket bucket;
+	struct meter meter;
 };
 
 /** struct key - A key in use */
