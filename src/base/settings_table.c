@@ -59,6 +59,8 @@ const struct setting settings_table[] = {
 	       "how much of a VM's memory admission counts"),
 	SIZE("host", "memory", "0", 0, TIB(64),
 	     "memory for VMs; 0 is what the host has, less a reserve"),
+	SIZE("host", "memory_reserve", "256M", 0, TIB(64),
+	     "free memory of the host below which no VM is started"),
 	SIZE("host", "disk_reserve", "1G", 0, TIB(64),
 	     "free disk space below which no VM is started"),
 	UINT("host", "refill_pressure", "60", 0, 100,

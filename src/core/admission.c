@@ -6,6 +6,7 @@
 
 #include "base/settings.h"
 #include "core/core_priv.h"
+#include "core/host_room.h"
 
 /* What the host itself needs: the rest is for VMs. */
 #define ADMISSION_RESERVE_MIB 512u
@@ -74,6 +75,9 @@ int admission_take_vm(struct core *core, struct pool *pool, uint32_t memory_mib,
 			      (unsigned long long)a->budget_mib,
 			      (unsigned long long)cost);
 	} else {
+		r = host_room_check(core, err);
+		if (r < 0)
+			return r;
 		*ret_cost_mib = admission_restore_vm(core, pool, memory_mib);
 		return 0;
 	}

@@ -37,6 +37,8 @@ struct core_settings {
 	usec_t usage_kept;          /* ledger entries; sums stay */
 	struct tenant_limits tenant; /* of one without its own; 0: none */
 	double memory_commit;
+	uint64_t memory_reserve; /* floors of what the host has left */
+	uint64_t disk_reserve;
 	uint64_t refill_pressure; /* hundredths */
 	uint64_t queue_max;       /* creates that wait, per pool */
 	usec_t queue_wait;

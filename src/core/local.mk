@@ -43,6 +43,7 @@ libcore_a_SOURCES = \
 	%reldir%/guest_xfer_get.c %reldir%/guest_xfer_impl.h \
 	%reldir%/handle.c %reldir%/handle.h \
 	%reldir%/harvest.c \
+	%reldir%/host_room.c %reldir%/host_room.h \
 	%reldir%/input_type.c %reldir%/input_type.h \
 	%reldir%/load.c %reldir%/load.h \
 	%reldir%/map.c %reldir%/map.h \

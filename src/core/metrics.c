@@ -92,6 +92,24 @@ static void emit_boots(const struct core *core, const struct emitter *e)
 		seconds(m->boot_usec));
 }
 
+static void emit_queue(const struct core *core, const struct emitter *e)
+{
+	const struct metrics *m = &core->metrics;
+
+	counter(e, "cupola_creates_queued_total",
+		"Creates that had to wait for room", "",
+		(double)m->creates_queued);
+	counter(e, "cupola_creates_refused_total",
+		"Creates that found no room", "why=\"late\"",
+		(double)m->creates_late);
+	counter(e, "cupola_creates_refused_total",
+		"Creates that found no room", "why=\"queue_full\"",
+		(double)m->creates_full);
+	counter(e, "cupola_creates_queue_seconds_total",
+		"Time that creates waited which then found room", "",
+		seconds(m->queue_usec));
+}
+
 static void emit_pools(const struct core *core, const struct emitter *e)
 {
 	char labels[LABELS_MAX];
@@ -106,6 +124,9 @@ static void emit_pools(const struct core *core, const struct emitter *e)
 		      (double)pool->vm_count);
 		gauge(e, "cupola_pool_ready_vms", "VMs ready to be claimed",
 		      labels, (double)pool_ready_count(pool));
+		gauge(e, "cupola_pool_waiting_creates",
+		      "Creates that wait for room", labels,
+		      (double)pool->waiting.count);
 		gauge(e, "cupola_pool_max_vms", "VMs a pool may have", labels,
 		      (double)pool->max);
 	}
@@ -118,7 +139,10 @@ void core_metrics(struct core *core, emit_fn emit, void *userdata)
 	emit_sessions(core, &e);
 	emit_executions(core, &e);
 	emit_boots(core, &e);
+	emit_queue(core, &e);
 	emit_pools(core, &e);
+	gauge(&e, "cupola_draining", "Whether new sessions are refused", "",
+	      core->drain.on || core->stopping);
 	gauge(&e, "cupola_memory_bytes", "Memory that VMs may take", "",
 	      (double)(core->admission.budget_mib << 20));
 	gauge(&e, "cupola_memory_taken_bytes", "Memory that admission counts",

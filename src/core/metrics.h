@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "core/core.h"
 #include "core/end_reason.h"
 
@@ -17,6 +18,10 @@ struct metrics {
 	uint64_t claims_ready;   /* creates that found a ready VM */
 	uint64_t claims_booting; /* … one that was booting already */
 	uint64_t claims_none;    /* … neither */
+	uint64_t creates_queued; /* that had to wait for room */
+	uint64_t creates_late;   /* … and found none in time */
+	uint64_t creates_full;   /* that could not even wait */
+	usec_t queue_usec;       /* waited by those that found room */
 	uint64_t boots;
 	uint64_t boots_failed;
 	uint64_t boot_usec;

@@ -41,6 +41,7 @@ static void on_deadline(struct timer *t, void *userdata)
 	error_set_reason(&err, "capacity");
 	while ((w = TAILQ_FIRST(&q->list)) && w->until <= now) {
 		waiting_remove(q, w);
+		core->metrics.creates_late++;
 		w->refused(w, &err);
 	}
 	arm_deadline(q);
@@ -49,21 +50,27 @@ static void on_deadline(struct timer *t, void *userdata)
 static void on_room(struct timer *t, void *userdata)
 {
 	struct waiting *q = userdata;
+	struct core *core = q->pool->core;
+	usec_t now = clock_boot(core->guest_clock);
 	struct waiter *w;
 
 	(void)t;
 	while ((w = TAILQ_FIRST(&q->list))) {
+		usec_t since = w->until - core->set.queue_wait;
+
 		/* Out of the queue while it tries: it may be gone afterwards. */
 		waiting_remove(q, w);
-		if (w->try(w))
+		if (w->try(w)) {
+			core->metrics.queue_usec += usec_sub(now, since);
 			continue;
+		}
 		TAILQ_INSERT_HEAD(&q->list, w, next);
 		q->count++;
 		break;
 	}
 	arm_deadline(q);
 	if (!w)
-		pools_refill(q->pool->core);
+		pools_refill(core);
 }
 
 int waiting_init(struct pool *pool)
@@ -95,15 +102,17 @@ bool waiting_is_empty(const struct pool *pool)
 
 int waiting_add(struct pool *pool, struct waiter *w, int r, struct error *err)
 {
-	const struct core *core = pool->core;
+	struct core *core = pool->core;
 	struct waiting *q = &pool->waiting;
 	size_t at = strlen(err->message);
 
 	if (q->count >= core->set.queue_max) {
 		(void)snprintf(err->message + at, sizeof(err->message) - at,
 			       ", and %u creates wait", q->count);
+		core->metrics.creates_full++;
 		return r;
 	}
+	core->metrics.creates_queued++;
 	w->until =
 		usec_add(clock_boot(core->guest_clock), core->set.queue_wait);
 	TAILQ_INSERT_TAIL(&q->list, w, next);

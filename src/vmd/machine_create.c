@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -95,12 +96,35 @@ static int make_directory(struct create_job *c)
 	return write_down(c);
 }
 
+/* A sparse disk takes nothing yet; whoever fills it must find room. */
+static int check_room(struct create_job *c)
+{
+	uint64_t floor = settings_bytes(c->host->settings, "host",
+					"disk_reserve");
+	uint64_t available;
+	struct statvfs fs;
+
+	if (fstatvfs(c->host->vm_fd, &fs) < 0)
+		return error_set_errno(&c->err, -errno,
+				       "Cannot see how full the disk is");
+	available = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (available >= floor)
+		return 0;
+	return error_set(&c->err, ERR_STORAGE_FULL,
+			 "The disk of the VMs has %" PRIu64 " MiB left; below "
+			 "%" PRIu64 " MiB no VM is started",
+			 available >> 20, floor >> 20);
+}
+
 static int make_disk(struct create_job *c)
 {
 	usec_t start = clock_boot(c->host->clock);
 	_cleanup_close_ int template_fd = -1;
 	int r;
 
+	r = check_room(c);
+	if (r < 0)
+		return r;
 	template_fd = scratch_open_template(c->host->template_fd,
 					    c->record.disk_bytes, &c->err);
 	if (template_fd < 0)

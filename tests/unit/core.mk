@@ -24,6 +24,7 @@ unit_tests += \
 	%reldir%/test_core_keys \
 	%reldir%/test_core_parts \
 	%reldir%/test_core_restart \
+	%reldir%/test_core_room \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states \
 	%reldir%/test_core_tenants
@@ -70,6 +71,10 @@ tests_unit_test_core_parts_LDADD = $(core_test_libs)
 
 tests_unit_test_core_restart_SOURCES = %reldir%/test_core_restart.c $(core_fixture)
 tests_unit_test_core_restart_LDADD = $(core_test_libs)
+
+tests_unit_test_core_room_SOURCES = %reldir%/test_core_room.c $(core_fixture) \
+	%reldir%/tenant_fixture.c %reldir%/tenant_fixture.h
+tests_unit_test_core_room_LDADD = $(core_test_libs)
 
 tests_unit_test_core_session_SOURCES = %reldir%/test_core_session.c $(core_fixture)
 tests_unit_test_core_session_LDADD = $(core_test_libs)

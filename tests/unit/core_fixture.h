@@ -61,7 +61,7 @@ void fixture_connect(struct fixture *fx);
 /** fixture_turn() - One round of the loop, waiting shortly for an event */
 void fixture_turn(struct fixture *fx);
 
-/** fixture_settle() - Rounds until nothing happens */
+/** fixture_settle() - Rounds until nothing happens, all commits included */
 void fixture_settle(struct fixture *fx);
 
 #define RUN_UNTIL(fx, condition)                                        \

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host has left, who waits for it, and what a tenant has used up. */
+
+#include "core_fixture.h"
+
+#include "core/core_admin.h"
+#include "core/host_room.h"
+#include "tenant_fixture.h"
+
+static void a_host_below_its_floors_starts_nothing(void **state)
+{
+	const struct container_spec spec = { .name = "x" };
+	struct fixture *fx = *state;
+	struct answer a = { .called = false };
+
+	fixture_set(fx, "host.memory_reserve=64T");
+	fixture_start(fx);
+	assert_true(core_container_create(fx->core, &fx->who, &spec,
+					  on_container, &a, &a.err) < 0);
+	assert_int_equal(a.err.code, ERR_CAPACITY);
+	assert_non_null(strstr(a.err.message, "below 67108864 MiB"));
+	fixture_kill(fx);
+
+	fixture_set(fx, "host.memory_reserve=0");
+	fixture_set(fx, "host.disk_reserve=64T");
+	fixture_start(fx);
+	a.err = ERROR_INIT;
+	assert_true(core_container_create(fx->core, &fx->who, &spec,
+					  on_container, &a, &a.err) < 0);
+	assert_int_equal(a.err.code, ERR_STORAGE_FULL);
+	assert_string_equal(a.err.reason, "host_storage_full");
+	assert_non_null(strstr(a.err.message, "67108864 MiB"));
+	assert_int_equal(fx->vmd.creates, 0);
+}
+
+static void the_kernels_figure_of_memory_is_read(void **state)
+{
+	uint64_t bytes = 0;
+
+	(void)state;
+	assert_int_equal(host_room_memory("MemTotal:  9 kB\nMemFree: 1 kB\n"
+					  "MemAvailable:    2048 kB\n",
+					  &bytes),
+			 0);
+	assert_int_equal(bytes, 2 << 20);
+	assert_true(host_room_memory("MemTotal: 9 kB\n", &bytes) < 0);
+	assert_true(host_room_memory("x\nMemAvailable: lots\n", &bytes) < 0);
+	assert_true(host_room_memory("", &bytes) < 0);
+}
+
+struct figure {
+	const char *name;
+	const char *labels;
+	double value;
+};
+
+static void on_figure(void *userdata, const char *name, const char *type,
+		      const char *help, const char *labels, double value)
+{
+	struct figure *f = userdata;
+
+	(void)type;
+	(void)help;
+	if (strcmp(f->name, name) == 0 && strcmp(f->labels, labels) == 0)
+		f->value = value;
+}
+
+static double figure_of(struct fixture *fx, const char *name,
+			const char *labels)
+{
+	struct figure f = { name, labels, -1 };
+
+	core_metrics(fx->core, on_figure, &f);
+	return f.value;
+}
+
+static void the_queue_is_counted(void **state)
+{
+	const struct container_spec spec = { .name = "x" };
+	struct fixture *fx = *state;
+	struct answer a, late = { .called = false }, full = { .called = false };
+	struct answer served = { .called = false }, gone = { .called = false };
+
+	fixture_set(fx, "pool.default.max=1");
+	fixture_set(fx, "session.queue=1");
+	fixture_start(fx);
+	fixture_create(fx, NULL, 0, &a);
+	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
+					       on_container, &late, &late.err),
+			 0);
+	assert_true(figure_of(fx, "cupola_pool_waiting_creates",
+			      "pool=\"default\"") == 1);
+	assert_true(core_container_create(fx->core, &fx->who, &spec,
+					  on_container, &full, &full.err) < 0);
+	clock_advance(fx->clock, 10 * USEC_PER_SEC);
+	RUN_UNTIL(fx, late.called);
+	assert_true(late.failed);
+	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
+					       on_container, &served,
+					       &served.err),
+			 0);
+	clock_advance(fx->clock, 3 * USEC_PER_SEC);
+	assert_int_equal(core_container_delete(fx->core, &fx->who, a.id,
+					       on_done, &gone, &gone.err),
+			 0);
+	RUN_UNTIL(fx, served.called);
+	assert_false(served.failed);
+	assert_true(figure_of(fx, "cupola_creates_queued_total", "") == 2);
+	assert_true(figure_of(fx, "cupola_creates_refused_total",
+			      "why=\"late\"") == 1);
+	assert_true(figure_of(fx, "cupola_creates_refused_total",
+			      "why=\"queue_full\"") == 1);
+	assert_true(figure_of(fx, "cupola_creates_queue_seconds_total", "") ==
+		    3);
+}
+
+static void a_budget_counts_each_session_from_its_own_begin(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a, b;
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	tenant_set(fx, "default", false,
+		   (struct tenant_limits){ .session_seconds_per_day = 600 },
+		   &a);
+	(void)fixture_session(fx, c);
+	clock_advance(fx->clock, 200 * USEC_PER_SEC);
+	(void)fixture_session(fx, c);
+	/* 200 of the first, then 2 a second: 200 s later all is spent. */
+	clock_advance(fx->clock, 199 * USEC_PER_SEC);
+	assert_int_equal(tenant_create(fx, &fx->who, &b), 0);
+	clock_advance(fx->clock, USEC_PER_SEC);
+	assert_true(tenant_create(fx, &fx->who, &b) < 0);
+	assert_string_equal(b.err.reason, "budget");
+}
+
+/* The fixture's wall clock stands at 22:13:20 UTC. */
+static void a_budget_begins_anew_at_midnight_for_what_lives(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a, b;
+	char c[ID_SIZE];
+
+	fixture_set(fx, "session.hard=24h");
+	fixture_set(fx, "session.idle=24h");
+	fixture_start(fx);
+	tenant_set(fx, "default", false,
+		   (struct tenant_limits){ .session_seconds_per_day = 6600 },
+		   &a);
+	clock_advance(fx->clock, 6300 * USEC_PER_SEC);
+	(void)fixture_session(fx, c);
+	/* 100 s before midnight, and 300 s of them yesterday's. */
+	clock_advance(fx->clock, 900 * USEC_PER_SEC);
+	assert_int_equal(tenant_create(fx, &fx->who, &b), 0);
+	fixture_kill(fx);
+	fixture_start(fx);
+	assert_int_equal(tenant_create(fx, &fx->who, &b), 0);
+}
+
+int main(void)
+{
+#define TEST(f) \
+	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_host_below_its_floors_starts_nothing),
+		cmocka_unit_test(the_kernels_figure_of_memory_is_read),
+		TEST(the_queue_is_counted),
+		TEST(a_budget_counts_each_session_from_its_own_begin),
+		TEST(a_budget_begins_anew_at_midnight_for_what_lives),
+	};
+
+	return RUN_TESTS(tests);
+}
