@@ -393,7 +393,8 @@ static void a_spent_budget_refuses_and_ends_until_midnight(void **state)
 		       view = fixture_container(fx, c),
 		       view.state == SESSION_VIEW_ENDED));
 	assert_string_equal(view.ended_reason, "budget");
-	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 0);
+	RUN_UNTIL(fx, (clock_advance(fx->clock, USEC_PER_SEC),
+		       vmd_running(&fx->vmd) == 0));
 	fixture_settle(fx);
 	clock_advance(fx->clock, USEC_PER_DAY);
 	assert_int_equal(tenant_create(fx, &fx->who, &b), 0);
