@@ -149,8 +149,9 @@ static void write_pattern(struct vm *vm, const char *path)
 		x = x * 1664525u + 1013904223u;
 		bytes[i] = (uint8_t)(x >> 24);
 	}
-	for (; i < size; i++)
-		bytes[i] = bytes[i - PATTERN_PERIOD];
+	for (; i < size; i += PATTERN_PERIOD)
+		memcpy(bytes + i, bytes,
+		       size - i < PATTERN_PERIOD ? size - i : PATTERN_PERIOD);
 	guest_write(vm->guest, path, bytes, size);
 	free(bytes);
 }
