@@ -22,6 +22,9 @@ enum id_kind {
 	ID_EXEC,           /* exec_ */
 	ID_VM,             /* vm_; short, because it is part of socket paths */
 	ID_REQUEST,        /* req_ */
+	ID_TOOLBOX,         /* tbx_ */
+	ID_TOOLBOX_VERSION, /* tbxv_ */
+	ID_MCP_SESSION,     /* mcp_: 256 random bits, since it is a secret */
 	ID_TENANT,         /* tnt_ */
 	ID_KEY,            /* key_: names an API key in lists */
 	ID_KEY_SECRET,     /* ck- : the API key itself, 256 random bits */

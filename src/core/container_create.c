@@ -52,6 +52,17 @@ static void create_freep(struct create **cr)
 
 /* ------------------------------------------------------------------ checks */
 
+int core_pool_check(struct core *core, const char *name, struct error *err)
+{
+	int r;
+
+	if (pool_find(core, name))
+		return 0;
+	r = error_set(err, ERR_NOT_FOUND, "There is no pool '%s'", name);
+	error_set_param(err, "pool");
+	return r;
+}
+
 static int find_pool(struct core *core, const struct container_spec *spec,
 		     struct pool **ret, struct error *err)
 {
@@ -59,12 +70,8 @@ static int find_pool(struct core *core, const struct container_spec *spec,
 	struct pool *pool = pool_find(core, name);
 	int r;
 
-	if (!pool) {
-		r = error_set(err, ERR_NOT_FOUND, "There is no pool '%s'",
-			      name);
-		error_set_param(err, "pool");
-		return r;
-	}
+	if (!pool)
+		return core_pool_check(core, name, err);
 	if (!vmd_client_hello(core->vmd))
 		r = error_set(
 			err, ERR_HYPERVISOR,

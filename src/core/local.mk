@@ -62,6 +62,9 @@ libcore_a_SOURCES = \
 	%reldir%/skip.c %reldir%/skip.h \
 	%reldir%/tenant.c %reldir%/tenant.h \
 	%reldir%/tenant_admin.c \
+	%reldir%/core_toolbox.h \
+	%reldir%/toolbox.c %reldir%/toolbox.h \
+	%reldir%/toolbox_change.c \
 	%reldir%/upload.c %reldir%/upload.h \
 	%reldir%/usage.c %reldir%/usage.h \
 	%reldir%/usage_json.c \

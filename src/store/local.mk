@@ -17,6 +17,7 @@ store_sources = \
 	%reldir%/row_type.c %reldir%/row_type.h \
 	%reldir%/rows.h \
 	%reldir%/schema.c %reldir%/schema.h \
+	%reldir%/schema_apply.c \
 	%reldir%/store.c %reldir%/store.h \
 	%reldir%/store_backup.c %reldir%/store_backup.h \
 	%reldir%/store_batch.c \

@@ -204,6 +204,30 @@ static const struct row_field idempotency_fields[] = {
 #undef F
 };
 
+static const struct row_field toolbox_fields[] = {
+#define F(...) FIELD(store_toolbox, __VA_ARGS__)
+	F(id, FIELD_TEXT, FIXED),
+	F(tenant, FIELD_TEXT, FIXED),
+	F(project, FIELD_TEXT, FIXED),
+	F(name, FIELD_TEXT, FIXED),
+	F(default_version, FIELD_U64),
+	F(last_version, FIELD_U64),
+	F(created_usec, FIELD_U64, FIXED),
+	F(updated_usec, FIELD_U64),
+#undef F
+};
+
+static const struct row_field toolbox_version_fields[] = {
+#define F(...) FIELD(store_toolbox_version, __VA_ARGS__)
+	F(id, FIELD_TEXT, FIXED),
+	F(toolbox_id, FIELD_TEXT, FIXED),
+	F(tenant, FIELD_TEXT, FIXED),
+	F(version, FIELD_U64, FIXED),
+	F(definition, FIELD_TEXT, FIXED),
+	F(created_usec, FIELD_U64, FIXED),
+#undef F
+};
+
 /* clang-format on */
 
 #define TYPE(table_, row_, fields_, blob_)                            \
@@ -233,6 +257,11 @@ static const struct row_type types[] = {
 	[ROW_USAGE] = TYPE("usage", store_usage, usage_fields, ROW_NO_BLOB),
 	[ROW_IDEMPOTENCY] = TYPE("idempotency", store_idempotency,
 				 idempotency_fields, ROW_NO_BLOB),
+	[ROW_TOOLBOX] = TYPE("toolboxes", store_toolbox, toolbox_fields,
+			     ROW_NO_BLOB),
+	[ROW_TOOLBOX_VERSION] =
+		TYPE("toolbox_versions", store_toolbox_version,
+		     toolbox_version_fields, ROW_NO_BLOB),
 };
 static_assert(sizeof(types) / sizeof(types[0]) == ROW_KIND_COUNT,
 	      "types[] doesn't match enum row_kind");

@@ -37,6 +37,9 @@ enum {
 	STORE_WORD_SIZE = 32,          /* states, reasons, purposes */
 	STORE_IMAGE_SIZE = 192,        /* "name@sha256:…" */
 	STORE_NONCE_SIZE = 32,
+	STORE_PROJECT_SIZE = 64 + 1,
+	STORE_TOOLBOX_NAME_SIZE = 63 + 1,
+	STORE_DEFINITION_SIZE = 32 * 1024, /* JSON, kept as it is */
 };
 
 /**
@@ -269,6 +272,32 @@ struct store_idempotency {
 	uint8_t body_sha256[HASH_SIZE];
 	char answer[STORE_ID_SIZE];
 	usec_t created_usec;
+};
+
+/**
+ * struct store_toolbox - A toolbox, named within a project of its tenant
+ * @default_version: The one that counts where none is named
+ * @last_version: The newest that there ever was: numbers are not used again
+ */
+struct store_toolbox {
+	char id[STORE_ID_SIZE];
+	char tenant[STORE_TENANT_SIZE];     /* fixed */
+	char project[STORE_PROJECT_SIZE];   /* fixed */
+	char name[STORE_TOOLBOX_NAME_SIZE]; /* fixed */
+	uint64_t default_version;
+	uint64_t last_version;
+	usec_t created_usec; /* fixed */
+	usec_t updated_usec;
+};
+
+/** struct store_toolbox_version - A version of one; never changed */
+struct store_toolbox_version {
+	char id[STORE_ID_SIZE];
+	char toolbox_id[STORE_ID_SIZE];         /* fixed */
+	char tenant[STORE_TENANT_SIZE];         /* fixed; the toolbox's */
+	uint64_t version;                       /* fixed */
+	char definition[STORE_DEFINITION_SIZE]; /* fixed */
+	usec_t created_usec;                    /* fixed */
 };
 
 #endif

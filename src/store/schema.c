@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdio.h>
-
-#include "store/db.h"
 #include "store/schema.h"
 
 /*
@@ -401,81 +397,48 @@ static const char version_5[] =
 	"	DELETE FROM parts WHERE upload_id = new.id;"
 	"END;";
 
+/*
+ * Toolboxes. A version belongs to the tenant of its toolbox, and goes with it.
+ */
+static const char version_6[] =
+	"CREATE TABLE toolboxes ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	tenant TEXT NOT NULL REFERENCES tenants(id),"
+	"	project TEXT NOT NULL,"
+	"	name TEXT NOT NULL,"
+	"	default_version INTEGER NOT NULL,"
+	"	last_version INTEGER NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	updated_usec INTEGER NOT NULL,"
+	"	UNIQUE (tenant, project, name),"
+	"	UNIQUE (id, tenant)"
+	") STRICT;"
+	"CREATE INDEX toolboxes_by_project ON toolboxes (tenant, project, seq);"
+
+	"CREATE TABLE toolbox_versions ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	toolbox_id TEXT NOT NULL,"
+	"	tenant TEXT NOT NULL,"
+	"	version INTEGER NOT NULL,"
+	"	definition TEXT NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	UNIQUE (toolbox_id, version),"
+	"	FOREIGN KEY (toolbox_id, tenant)"
+	"		REFERENCES toolboxes (id, tenant) ON DELETE CASCADE"
+	") STRICT;"
+	"CREATE INDEX toolbox_versions_by_toolbox"
+	"	ON toolbox_versions (toolbox_id, tenant, seq);"
+	"CREATE INDEX toolbox_versions_by_tenant"
+	"	ON toolbox_versions (tenant);";
+
 const char *const schema_steps[] = {
 	version_1,
 	version_2,
 	version_3,
 	version_4,
 	version_5,
+	version_6,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);
-
-int schema_check(sqlite3 *db, size_t count, struct error *err)
-{
-	int64_t application, tables, version;
-	int r;
-
-	r = db_query_int(db, "PRAGMA application_id", &application);
-	if (r >= 0)
-		r = db_query_int(db, "PRAGMA user_version", &version);
-	if (r >= 0)
-		r = db_query_int(db, "SELECT count(*) FROM sqlite_schema",
-				 &tables);
-	if (r < 0)
-		return error_set_errno(err, r, "Cannot read the database");
-	if (application != SCHEMA_APPLICATION_ID &&
-	    (application != 0 || tables > 0)) {
-		error_set(err, ERR_INTERNAL,
-			  "The database was not made by Cupola");
-		return -EINVAL;
-	}
-	if (version < 0 || (uint64_t)version > count) {
-		error_set(err, ERR_INTERNAL,
-			  "The database has version %lld, made by a newer "
-			  "Cupola; this one knows versions up to %zu",
-			  (long long)version, count);
-		return -EINVAL;
-	}
-	return (int)version;
-}
-
-static int schema_step(sqlite3 *db, const char *step, size_t version)
-{
-	char pragmas[96];
-	int r;
-
-	(void)snprintf(pragmas, sizeof(pragmas),
-		       "PRAGMA user_version = %zu; PRAGMA application_id = %d",
-		       version, SCHEMA_APPLICATION_ID);
-	r = db_exec(db, "BEGIN IMMEDIATE");
-	if (r < 0)
-		return r;
-	r = db_exec(db, step);
-	if (r >= 0)
-		r = db_exec(db, pragmas);
-	if (r >= 0)
-		r = db_exec(db, "COMMIT");
-	if (r < 0)
-		(void)db_exec(db, "ROLLBACK"); /* may have happened already */
-	return r;
-}
-
-int schema_apply(sqlite3 *db, const char *const *steps, size_t count,
-		 struct error *err)
-{
-	size_t i;
-	int r;
-
-	r = schema_check(db, count, err);
-	if (r < 0)
-		return r;
-	for (i = (size_t)r; i < count; i++) {
-		r = schema_step(db, steps[i], i + 1);
-		if (r < 0)
-			return error_set_errno(err, r,
-					       "Cannot bring the database from "
-					       "version %zu to %zu",
-					       i, i + 1);
-	}
-	return 0;
-}

@@ -200,6 +200,18 @@ int store_batch_put_vm(struct store_batch *batch, const struct store_vm *row)
 	return batch_put(batch, ROW_VM, row, NULL);
 }
 
+int store_batch_put_toolbox(struct store_batch *batch,
+			    const struct store_toolbox *row)
+{
+	return batch_put(batch, ROW_TOOLBOX, row, NULL);
+}
+
+int store_batch_put_toolbox_version(struct store_batch *batch,
+				    const struct store_toolbox_version *row)
+{
+	return batch_put(batch, ROW_TOOLBOX_VERSION, row, NULL);
+}
+
 int store_batch_put_cfile(struct store_batch *batch,
 			  const struct store_cfile *row)
 {
@@ -245,9 +257,9 @@ static int batch_add_id(struct store_batch *batch, enum op_kind kind,
 	r = op_new(batch, kind, 0, &op);
 	if (r < 0)
 		return r;
-	/* VMs have no content. */
 	batch->deletes |= kind == OP_ERASE_CONTAINER ||
-			  (kind == OP_DELETE && type != ROW_VM);
+			  (kind == OP_DELETE &&
+			   row_type_get(type)->blob != ROW_NO_BLOB);
 	op->type = type;
 	op->value = value;
 	memcpy(op->id, id, strlen(id) + 1);
@@ -274,6 +286,17 @@ int store_batch_delete_cfile(struct store_batch *batch, const char *id)
 int store_batch_delete_vm(struct store_batch *batch, const char *id)
 {
 	return batch_add_id(batch, OP_DELETE, ROW_VM, id, 0);
+}
+
+int store_batch_delete_toolbox(struct store_batch *batch, const char *id)
+{
+	return batch_add_id(batch, OP_DELETE, ROW_TOOLBOX, id, 0);
+}
+
+int store_batch_delete_toolbox_version(struct store_batch *batch,
+				       const char *id)
+{
+	return batch_add_id(batch, OP_DELETE, ROW_TOOLBOX_VERSION, id, 0);
 }
 
 int store_batch_erase_container(struct store_batch *batch, const char *id)

@@ -35,6 +35,9 @@ static const struct {
 	[LIST_OPEN_EXECUTIONS] = { ROW_EXECUTION, "ended_usec = 0" },
 	[LIST_VMS] = { ROW_VM, "true" },
 	[LIST_TENANTS] = { ROW_TENANT, "true" },
+	[LIST_TOOLBOXES] = { ROW_TOOLBOX, "tenant = ?1 AND project = ?2" },
+	[LIST_TOOLBOX_VERSIONS] = { ROW_TOOLBOX_VERSION,
+				    "tenant = ?1 AND toolbox_id = ?2" },
 };
 static_assert(sizeof(lists) / sizeof(lists[0]) == LIST_COUNT,
 	      "lists[] doesn't match enum store_list");
@@ -49,6 +52,8 @@ struct each {
 		store_execution_fn *execution;
 		store_vm_fn *vm;
 		store_tenant_fn *tenant;
+		store_toolbox_fn *toolbox;
+		store_toolbox_version_fn *toolbox_version;
 	};
 	void *userdata;
 };
@@ -61,6 +66,8 @@ union any_row {
 	struct store_execution execution;
 	struct store_vm vm;
 	struct store_tenant tenant;
+	struct store_toolbox toolbox;
+	struct store_toolbox_version toolbox_version;
 };
 
 struct list_query {
@@ -103,6 +110,8 @@ static int prepare_cursor(struct store *store, enum store_list list)
 		[ROW_EXECUTION] = "tenant = ?1 AND container_id = ?2",
 		[ROW_VM] = "true",
 		[ROW_TENANT] = "true",
+		[ROW_TOOLBOX] = "tenant = ?1 AND project = ?2",
+		[ROW_TOOLBOX_VERSION] = "tenant = ?1 AND toolbox_id = ?2",
 	};
 	_cleanup_(buf_done) struct buf sql = BUF_INIT(ROW_SQL_MAX);
 	enum row_kind kind = lists[list].kind;
@@ -191,6 +200,12 @@ static void call_each(const struct each *each, enum row_kind kind,
 		break;
 	case ROW_TENANT:
 		each->tenant(each->userdata, &row->tenant);
+		break;
+	case ROW_TOOLBOX:
+		each->toolbox(each->userdata, &row->toolbox);
+		break;
+	case ROW_TOOLBOX_VERSION:
+		each->toolbox_version(each->userdata, &row->toolbox_version);
 		break;
 	default:
 		assert(!"a row that is never listed");
@@ -333,6 +348,37 @@ int store_execution_list(struct store *store, const char *tenant,
 		.filter = container_id,
 	};
 	const struct each call = { .execution = each, .userdata = userdata };
+
+	return list_page(store, &q, page, &call, ret_more);
+}
+
+int store_toolbox_list(struct store *store, const char *tenant,
+		       const char *project, const struct store_page *page,
+		       store_toolbox_fn *each, void *userdata, bool *ret_more)
+{
+	const struct list_query q = {
+		.list = LIST_TOOLBOXES,
+		.tenant = tenant,
+		.filter = project,
+	};
+	const struct each call = { .toolbox = each, .userdata = userdata };
+
+	return list_page(store, &q, page, &call, ret_more);
+}
+
+int store_toolbox_version_list(struct store *store, const char *tenant,
+			       const char *toolbox_id,
+			       const struct store_page *page,
+			       store_toolbox_version_fn *each, void *userdata,
+			       bool *ret_more)
+{
+	const struct list_query q = {
+		.list = LIST_TOOLBOX_VERSIONS,
+		.tenant = tenant,
+		.filter = toolbox_id,
+	};
+	const struct each call = { .toolbox_version = each,
+				   .userdata = userdata };
 
 	return list_page(store, &q, page, &call, ret_more);
 }

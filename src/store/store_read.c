@@ -38,6 +38,11 @@ static const struct {
 	[READ_EXECUTION] = { ROW_EXECUTION,
 			     "id = ?1 AND tenant = ?2 AND container_id = ?3" },
 	[READ_ANSWER] = { ROW_IDEMPOTENCY, "tenant = ?1 AND key = ?2" },
+	[READ_TOOLBOX] = { ROW_TOOLBOX,
+			   "name = ?1 AND tenant = ?2 AND project = ?3" },
+	[READ_TOOLBOX_VERSION] = { ROW_TOOLBOX_VERSION,
+				   "toolbox_id = ?1 AND tenant = ?2"
+				   " AND version = ?3" },
 };
 
 static const char assigned_sql[] = "SELECT amount FROM usage_days"
@@ -56,6 +61,8 @@ static const char *const values[READ_COUNT] = {
 	[READ_COUNTER] = "SELECT value FROM counters WHERE id = ?1",
 	[READ_TOTALS] = totals_sql,
 	[READ_ASSIGNED] = assigned_sql,
+	[READ_TOOLBOX_VERSION_COUNT] =
+		"SELECT count(*) FROM toolbox_versions WHERE tenant = ?1",
 };
 static_assert(sizeof(rows) / sizeof(rows[0]) == READ_RECORD,
 	      "rows[] doesn't match enum store_read");
@@ -265,6 +272,49 @@ int store_idempotency_get(struct store *store, const char *tenant,
 		return -ENOENT;
 	*ret = row;
 	return 0;
+}
+
+int store_toolbox_get(struct store *store, const char *tenant,
+		      const char *project, const char *name,
+		      struct store_toolbox *ret)
+{
+	return read_by_text(store, READ_TOOLBOX, name, tenant, project, ret);
+}
+
+int store_toolbox_version_get(struct store *store, const char *tenant,
+			      const char *toolbox_id, uint64_t version,
+			      struct store_toolbox_version *ret)
+{
+	sqlite3_stmt *statement = store->reads[READ_TOOLBOX_VERSION];
+	int rc, r;
+
+	if (version > INT64_MAX)
+		return -ENOENT;
+	r = db_bind_text(statement, 1, toolbox_id);
+	if (r >= 0)
+		r = db_bind_text(statement, 2, tenant);
+	if (r < 0)
+		return r;
+	rc = sqlite3_bind_int64(statement, 3, (int64_t)version);
+	if (rc != SQLITE_OK)
+		return db_errno(store->db, rc);
+	return read_row(store, READ_TOOLBOX_VERSION, ret);
+}
+
+int store_toolbox_version_count(struct store *store, const char *tenant,
+				uint64_t *ret)
+{
+	sqlite3_stmt *statement = store->reads[READ_TOOLBOX_VERSION_COUNT];
+	int r;
+
+	r = db_bind_text(statement, 1, tenant);
+	if (r < 0)
+		return r;
+	r = db_step(statement);
+	if (r > 0)
+		*ret = (uint64_t)sqlite3_column_int64(statement, 0);
+	db_reset(statement);
+	return r < 0 ? r : 0;
 }
 
 int store_counter_get(struct store *store, enum store_counter counter,

@@ -27,7 +27,8 @@ unit_tests += \
 	%reldir%/test_core_room \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states \
-	%reldir%/test_core_tenants
+	%reldir%/test_core_tenants \
+	%reldir%/test_core_toolboxes
 
 tests_unit_test_core_artifacts_SOURCES = %reldir%/test_core_artifacts.c $(core_fixture)
 tests_unit_test_core_artifacts_LDADD = $(core_test_libs)
@@ -89,3 +90,6 @@ tests_unit_test_core_tenants_LDADD = $(core_test_libs)
 tests_unit_test_core_keys_SOURCES = %reldir%/test_core_keys.c $(core_fixture) \
 	%reldir%/tenant_fixture.c %reldir%/tenant_fixture.h
 tests_unit_test_core_keys_LDADD = $(core_test_libs)
+
+tests_unit_test_core_toolboxes_SOURCES = %reldir%/test_core_toolboxes.c $(core_fixture)
+tests_unit_test_core_toolboxes_LDADD = $(core_test_libs)
