@@ -12,6 +12,7 @@ dist_doc_DATA += \
 	%reldir%/guest-protocol.md \
 	%reldir%/images.md \
 	%reldir%/openapi.yaml \
+	%reldir%/mcp.md \
 	%reldir%/artifacts.md \
 	%reldir%/performance.md \
 	%reldir%/reliability.md

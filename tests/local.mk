@@ -17,7 +17,9 @@ EXTRA_DIST += %reldir%/README %reldir%/tsan.supp \
 	%reldir%/clients/description.mjs \
 	%reldir%/clients/files.mjs \
 	%reldir%/clients/lib.mjs \
-	%reldir%/clients/sessions.mjs
+	%reldir%/clients/mcp.mjs \
+	%reldir%/clients/sessions.mjs \
+	%reldir%/clients/toolboxes.mjs
 
 # Tests of the sources themselves.
 check_scripts = \

@@ -66,7 +66,10 @@ int api_new(const struct api_config *config, struct api **ret,
 	if (!api)
 		return error_set_errno(err, -ENOMEM, "Cannot start serving");
 	api->config = *config;
+	api->json_large = settings_bytes(config->settings, "listen",
+					 "max_json");
 	LIST_INIT(&api->zips);
+	mcp_sessions_init(&api->mcp);
 	TAILQ_INIT(&api->admitted);
 	r = api_check_settings(config->settings, err);
 	if (r >= 0)
@@ -93,6 +96,7 @@ void api_free(struct api *api)
 	/* Core may still call back for these, when we are no more. */
 	while ((req = TAILQ_FIRST(&api->admitted)))
 		admit_end(req);
+	mcp_sessions_done(&api->mcp);
 	if (api->unix_path)
 		(void)unlink(api->unix_path);
 	free(api->unix_path);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json_write.h"
 
@@ -94,11 +95,37 @@ static void write_message(struct json_writer *w, const struct error *err,
 	json_write_string(w, "message", text);
 }
 
+/* What JSON-RPC has no number of its own for is one of the server's. */
+static int rpc_code(const struct error *err)
+{
+	if (err->code == ERR_INTERNAL || err->code == ERR_NONE)
+		return RPC_INTERNAL_ERROR;
+	return strcmp(err->reason, RPC_SESSION_REASON) == 0
+		       ? RPC_SESSION_NOT_FOUND
+		       : RPC_REFUSED;
+}
+
+static int write_rpc(struct json_writer *w, const struct error *err,
+		     const char *request_id)
+{
+	json_write_object(w, NULL);
+	json_write_string(w, "jsonrpc", "2.0");
+	json_write_object(w, "error");
+	json_write_int(w, "code", rpc_code(err));
+	write_message(w, err, request_id);
+	json_write_close(w);
+	json_write_null(w, "id");
+	json_write_close(w);
+	return json_write_end(w);
+}
+
 int api_error_write(struct buf *b, enum api_envelope envelope,
 		    const struct error *err, const char *request_id)
 {
 	struct json_writer w = JSON_WRITER_INIT(b);
 
+	if (envelope == ENVELOPE_RPC)
+		return write_rpc(&w, err, request_id);
 	json_write_object(&w, NULL);
 	json_write_object(&w, "error");
 	if (envelope == ENVELOPE_AZURE) {

@@ -16,9 +16,27 @@
 enum api_envelope {
 	ENVELOPE_OPENAI,	/* {"error":{"message","type","param","code"}} */
 	ENVELOPE_AZURE,		/* {"error":{"code","message"}} */
+	ENVELOPE_RPC,		/* {"jsonrpc","error":{"code","message"},"id"} */
 
 	ENVELOPE_COUNT,
 };
+
+/** enum rpc_code - Errors of JSON-RPC and MCP */
+enum rpc_code {
+	RPC_PARSE_ERROR = -32700,
+	RPC_INVALID_REQUEST = -32600,
+	RPC_METHOD_NOT_FOUND = -32601,
+	RPC_INVALID_PARAMS = -32602,
+	RPC_INTERNAL_ERROR = -32603,
+	RPC_REFUSED = -32000,
+	RPC_SESSION_NOT_FOUND = -32001,
+	RPC_RESOURCE_NOT_FOUND = -32002,
+	RPC_HEADER_MISMATCH = -32020,
+	RPC_VERSION_UNSUPPORTED = -32022,
+};
+
+/* The reason of an error that becomes RPC_SESSION_NOT_FOUND. */
+#define RPC_SESSION_REASON "session_not_found"
 
 /** api_error_status() - The HTTP status of a kind of failure */
 unsigned api_error_status(enum error_code code);

@@ -10,6 +10,7 @@
 #include <sys/queue.h>
 
 #include "api/api.h"
+#include "api/mcp_session.h"
 #include "api/penalty.h"
 
 struct container_zip;
@@ -27,7 +28,9 @@ struct api {
 	uint64_t auth_failures;
 	struct penalties penalties;
 	uint64_t json_bytes;	/* of large bodies under way; see body.h */
+	size_t json_large;		/* listen.max_json */
 	char *url;		/* of the first TCP listener, or NULL */
+	struct mcp_sessions mcp;
 	LIST_HEAD(, container_zip) zips;	/* archives being fetched */
 	char *unix_path;	/* to be unlinked, or NULL */
 };

@@ -189,15 +189,19 @@ static int begin_form(struct request *req, struct error *err)
 			       &body->upload, err);
 }
 
-static size_t json_max(const struct route *route)
+static size_t json_max(const struct request *req)
 {
+	const struct route *route = req->match.route;
+
+	if (route->json_large)
+		return req->api->json_large;
 	return route->json_max ? route->json_max : LIMIT_JSON_BODY;
 }
 
-static int too_large(const struct route *route, struct error *err)
+static int too_large(const struct request *req, struct error *err)
 {
 	return error_set(err, ERR_TOO_LARGE,
-			 "The body is larger than %zu bytes", json_max(route));
+			 "The body is larger than %zu bytes", json_max(req));
 }
 
 static int begin_json(struct request *req, struct error *err)
@@ -211,9 +215,9 @@ static int begin_json(struct request *req, struct error *err)
 					 ? "The body must be application/json"
 					 : "The body must be application/json "
 					   "or multipart/form-data");
-	if (req->head.content_length > json_max(route))
-		return too_large(route, err);
-	req->body.json = BUF_INIT(json_max(route));
+	if (req->head.content_length > json_max(req))
+		return too_large(req, err);
+	req->body.json = BUF_INIT(json_max(req));
 	return 0;
 }
 
@@ -297,8 +301,8 @@ int body_feed(struct request *req, const char *data, size_t size,
 		return feed_form(req, data, size, ret_used, err);
 	*ret_used = size;
 	if (req->match.route->body == BODY_NONE)
-		return req->received + size > json_max(req->match.route)
-			       ? too_large(req->match.route, err)
+		return req->received + size > json_max(req)
+			       ? too_large(req, err)
 			       : 0;
 	if (body->json.length + size > BODY_JSON_FREE) {
 		r = charge(req, size, err);
@@ -307,7 +311,7 @@ int body_feed(struct request *req, const char *data, size_t size,
 	}
 	r = buf_add(&body->json, data, size);
 	if (r == -EMSGSIZE)
-		return too_large(req->match.route, err);
+		return too_large(req, err);
 	return r < 0 ? error_set_errno(err, r, "Cannot take the body") : 0;
 }
 

@@ -16,6 +16,7 @@ enum { EVENT_DATA_MAX = 16 << 10 };
 struct exec_stream {
 	struct request *req;
 	struct exec_watch *watch;
+	struct exec_follower follower;
 	exec_outcome_fn outcome;
 	enum view_output output;
 };
@@ -47,41 +48,73 @@ static int stream_new(struct request *req, enum view_output output,
 static void on_progress(void *userdata)
 {
 	struct exec_stream *stream = userdata;
+	const struct exec_follower *follower = &stream->follower;
 	struct error err = ERROR_INIT;
 	struct exec_event event;
 	int r;
 
-	do {
+	for (;;) {
 		r = exec_watch_next(stream->watch, EVENT_DATA_MAX, &event);
-	} while (r > 0 && event.type != EXEC_EVENT_DONE);
-	if (r == 0)
-		return;
+		if (r == 0)
+			return;
+		if (r < 0 || event.type == EXEC_EVENT_DONE)
+			break;
+		if (follower->event)
+			follower->event(stream->req, &event);
+	}
+	/* The stream ends with the request, perhaps in here. */
 	if (r > 0) {
-		r = stream->outcome(stream->req, event.view, &err);
-		request_finish(stream->req, r, &err);
+		follower->over(stream->req, event.view, NULL);
 		return;
 	}
 	error_set(&err, ERR_INTERNAL, "An execution's events have no end");
-	request_failed(stream->req, &err);
+	follower->over(stream->req, NULL, &err);
 }
 
-void exec_stream_wait(struct request *req, const char *container,
-		      const char *id, exec_outcome_fn outcome)
+void exec_stream_follow(struct request *req, const char *container,
+			const char *id, const struct exec_follower *follower)
 {
 	struct error err = ERROR_INIT;
-	int r;
+	int r = 0;
 
-	r = stream_new(req, VIEW_OUTPUT_NONE, &err);
+	if (!req->stream)
+		r = stream_new(req, VIEW_OUTPUT_NONE, &err);
 	if (r == 0) {
-		req->stream->outcome = outcome;
+		req->stream->follower = *follower;
 		r = exec_watch_new(req->core, &req->who, container, id, 0,
 				   on_progress, req->stream,
 				   &req->stream->watch, &err);
 	}
 	if (r < 0)
-		request_failed(req, &err);
+		follower->over(req, NULL, &err);
 	else
 		on_progress(req->stream);
+}
+
+static void answer_outcome(struct request *req, const struct exec_view *exec,
+			   const struct error *err)
+{
+	struct error failure = ERROR_INIT;
+
+	if (err)
+		request_failed(req, err);
+	else
+		request_finish(req, req->stream->outcome(req, exec, &failure),
+			       &failure);
+}
+
+void exec_stream_wait(struct request *req, const char *container,
+		      const char *id, exec_outcome_fn outcome)
+{
+	static const struct exec_follower follower = { .over = answer_outcome };
+	struct error err = ERROR_INIT;
+
+	if (stream_new(req, VIEW_OUTPUT_NONE, &err) < 0) {
+		request_failed(req, &err);
+		return;
+	}
+	req->stream->outcome = outcome;
+	exec_stream_follow(req, container, id, &follower);
 }
 
 /* ------------------------------------------------------------------ the events */

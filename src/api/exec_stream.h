@@ -34,6 +34,22 @@ void exec_stream_wait(struct request *req, const char *container,
 		      const char *id, exec_outcome_fn outcome);
 
 /**
+ * struct exec_follower - Who is told of an execution as it goes on
+ * @event:	Of each event but the last; may be NULL
+ * @over:	Exactly once, at the end: the execution, or NULL and why it
+ *		cannot be followed. It sees to the answer
+ */
+struct exec_follower {
+	void (*event)(struct request *req, const struct exec_event *event);
+	void (*over)(struct request *req, const struct exec_view *exec,
+		     const struct error *err);
+};
+
+/** exec_stream_follow() - The same with a say in between */
+void exec_stream_follow(struct request *req, const char *container,
+			const char *id, const struct exec_follower *follower);
+
+/**
  * exec_stream_reply() - Answer with the events behind @after
  *
  * Return: 0; ERR_NOT_FOUND

@@ -72,6 +72,24 @@ HANDLER(sessions_session_delete);
 HANDLER(sessions_stop);
 HANDLER(sessions_list);
 
+/* mcp.c */
+HANDLER(mcp_server_post);
+HANDLER(mcp_server_delete);
+HANDLER(mcp_pool_post);
+HANDLER(mcp_pool_delete);
+HANDLER(mcp_toolbox_post);
+HANDLER(mcp_toolbox_delete);
+
+/* toolboxes.c */
+HANDLER(toolboxes_list);
+HANDLER(toolboxes_get);
+HANDLER(toolboxes_update);
+HANDLER(toolboxes_delete);
+HANDLER(toolboxes_versions_create);
+HANDLER(toolboxes_versions_list);
+HANDLER(toolboxes_versions_get);
+HANDLER(toolboxes_versions_delete);
+
 /* health.c */
 HANDLER(health_live);
 HANDLER(health_ready);

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 
 static const char *const names[] = {
+	[FIELD_ACCEPT]			= "Accept",
 	[FIELD_API_KEY]			= "api-key",
 	[FIELD_AUTHORIZATION]		= "Authorization",
 	[FIELD_CONTENT_LENGTH]		= "Content-Length",
@@ -21,6 +22,10 @@ static const char *const names[] = {
 	[FIELD_IDEMPOTENCY_KEY]		= "Idempotency-Key",
 	[FIELD_IF_NONE_MATCH]		= "If-None-Match",
 	[FIELD_IF_RANGE]		= "If-Range",
+	[FIELD_MCP_METHOD]		= "Mcp-Method",
+	[FIELD_MCP_NAME]		= "Mcp-Name",
+	[FIELD_MCP_PROTOCOL_VERSION]	= "MCP-Protocol-Version",
+	[FIELD_MCP_SESSION_ID]		= "Mcp-Session-Id",
 	[FIELD_ORIGIN]			= "Origin",
 	[FIELD_RANGE]			= "Range",
 	[FIELD_REQUEST_HEADERS]		= "Access-Control-Request-Headers",
@@ -95,6 +100,8 @@ int http_head_add(struct http_head *head, const char *name, size_t name_size,
 				 "A header field has control characters");
 	field = field_of(name, name_size);
 	if (field < 0)
+		return 0;
+	if (head->value[field] && field == FIELD_ACCEPT)
 		return 0;
 	if (head->value[field])
 		return error_set(err, ERR_BAD_REQUEST,

@@ -27,8 +27,13 @@ enum {
 	HTTP_HEAD_FIELDS_MAX = 100,
 };
 
-/** enum http_field - The fields that mean something to us; each at most once */
+/**
+ * enum http_field - The fields that mean something to us
+ *
+ * Each at most once, but for Accept, which is a list: there the first counts.
+ */
 enum http_field {
+	FIELD_ACCEPT,
 	FIELD_API_KEY,
 	FIELD_AUTHORIZATION,
 	FIELD_CONTENT_LENGTH,
@@ -40,6 +45,10 @@ enum http_field {
 	FIELD_IDEMPOTENCY_KEY,
 	FIELD_IF_NONE_MATCH,
 	FIELD_IF_RANGE,
+	FIELD_MCP_METHOD,
+	FIELD_MCP_NAME,
+	FIELD_MCP_PROTOCOL_VERSION,
+	FIELD_MCP_SESSION_ID,
 	FIELD_ORIGIN,
 	FIELD_RANGE,
 	FIELD_REQUEST_HEADERS,

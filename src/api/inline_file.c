@@ -28,18 +28,35 @@ static int read_all(int fd, size_t size, struct buf *ret)
 	return 0;
 }
 
+int inline_file_read(struct request *req, const char *container,
+		     const char *file_id, struct cfile_view *ret,
+		     struct buf *bytes, struct error *err)
+{
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	r = core_cfile_open(req->core, &req->who, container, file_id, ret, &fd,
+			    err);
+	if (r < 0)
+		return r;
+	if (ret->bytes > INLINE_FILE_MAX)
+		return error_set(err, ERR_TOO_LARGE,
+				 "The file has %llu bytes; more than %d are to "
+				 "be downloaded: GET its URL with the API key",
+				 (unsigned long long)ret->bytes,
+				 INLINE_FILE_MAX);
+	r = read_all(fd, (size_t)ret->bytes, bytes);
+	return r < 0 ? error_set_errno(err, r, "Cannot read a file") : 0;
+}
+
 bool inline_file_write(struct request *req, const char *container,
 		       const char *file_id, struct json_writer *w,
 		       const char *key)
 {
 	_cleanup_(buf_done) struct buf bytes = BUF_INIT(INLINE_FILE_MAX);
-	_cleanup_close_ int fd = -1;
 	struct cfile_view file;
 
-	if (core_cfile_open(req->core, &req->who, container, file_id, &file,
-			    &fd, NULL) < 0 ||
-	    file.bytes > INLINE_FILE_MAX ||
-	    read_all(fd, (size_t)file.bytes, &bytes) < 0)
+	if (inline_file_read(req, container, file_id, &file, &bytes, NULL) < 0)
 		return false;
 	json_write_base64(w, key, bytes.data, bytes.length);
 	return true;

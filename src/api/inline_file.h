@@ -4,12 +4,24 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/json_write.h"
+#include "core/core.h"
 
 struct request;
 
 /* A larger file is not worth holding the loop for: it can be downloaded. */
 enum { INLINE_FILE_MAX = 4 << 20 };
+
+/**
+ * inline_file_read() - Read a container file
+ * @bytes:	Empty, with a maximum of INLINE_FILE_MAX
+ *
+ * Return: 0; ERR_NOT_FOUND; ERR_TOO_LARGE
+ */
+int inline_file_read(struct request *req, const char *container,
+		     const char *file_id, struct cfile_view *ret,
+		     struct buf *bytes, struct error *err);
 
 /**
  * inline_file_write() - Write a container file's bytes as a base64 string

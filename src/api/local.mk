@@ -15,9 +15,11 @@ libapi_a_SOURCES = \
 	%reldir%/api_error.c %reldir%/api_error.h \
 	%reldir%/auth.c %reldir%/auth.h \
 	%reldir%/body.c %reldir%/body.h \
+	%reldir%/container_options.c %reldir%/container_options.h \
 	%reldir%/container_zip.c %reldir%/container_zip.h \
 	%reldir%/cors.c %reldir%/cors.h \
 	%reldir%/exec_api.c \
+	%reldir%/exec_words.c %reldir%/exec_words.h \
 	%reldir%/exec_stream.c %reldir%/exec_stream.h \
 	%reldir%/handlers.h \
 	%reldir%/header.c %reldir%/header.h \
@@ -32,6 +34,18 @@ libapi_a_SOURCES = \
 	%reldir%/http_turns.c %reldir%/http_turns.h \
 	%reldir%/idempotency.c %reldir%/idempotency.h \
 	%reldir%/inline_file.c %reldir%/inline_file.h \
+	%reldir%/mcp.c %reldir%/mcp.h \
+	%reldir%/mcp_container.c \
+	%reldir%/mcp_files.c \
+	%reldir%/mcp_message.c %reldir%/mcp_message.h \
+	%reldir%/mcp_methods.c \
+	%reldir%/mcp_origin.c %reldir%/mcp_origin.h \
+	%reldir%/mcp_outcome.c \
+	%reldir%/mcp_reply.c \
+	%reldir%/mcp_resources.c \
+	%reldir%/mcp_run.c \
+	%reldir%/mcp_session.c %reldir%/mcp_session.h \
+	%reldir%/mcp_tools.c %reldir%/mcp_tools.h \
 	%reldir%/multipart.c %reldir%/multipart.h \
 	%reldir%/openai_container_files.c \
 	%reldir%/openai_containers.c \
@@ -46,6 +60,7 @@ libapi_a_SOURCES = \
 	%reldir%/reply.c %reldir%/reply.h \
 	%reldir%/reply_file.c \
 	%reldir%/request.c %reldir%/request.h \
+	%reldir%/request_json.c \
 	%reldir%/request_log.c %reldir%/request_log.h \
 	%reldir%/router.c %reldir%/router.h \
 	%reldir%/routes.c \
@@ -56,6 +71,9 @@ libapi_a_SOURCES = \
 	%reldir%/sessions_files.c \
 	%reldir%/sessions_info.c \
 	%reldir%/sse.c %reldir%/sse.h \
+	%reldir%/toolbox_create.c \
+	%reldir%/toolbox_offer.c %reldir%/toolbox_offer.h \
+	%reldir%/toolboxes.c %reldir%/toolboxes.h \
 	%reldir%/uri.c %reldir%/uri.h \
 	%reldir%/view_json.c %reldir%/view_json.h \
 	%reldir%/zip_names.c %reldir%/zip_names.h \

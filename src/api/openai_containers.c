@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/container_options.h"
 #include "api/handlers.h"
 #include "api/idempotency.h"
 #include "api/page.h"
@@ -20,10 +21,7 @@ enum {
 
 struct create_fields {
 	struct json_string name;
-	struct json_object *file_ids;
 	struct json_object *expires_after;
-	struct json_string memory_limit;
-	struct json_object *network_policy;
 };
 
 struct expiry_fields {
@@ -31,24 +29,13 @@ struct expiry_fields {
 	int64_t minutes;
 };
 
-struct policy_fields {
-	struct json_string type;
-};
-
 static const char *const anchors[] = { "last_active_at", NULL };
-static const char *const policies[] = { "disabled", NULL };
 
 static const struct json_field create_table[] = {
 	JSON_STRING_FIELD("name", struct create_fields, name,
 			  .required = true, .min = 1, .max = CORE_NAME_MAX),
-	JSON_ARRAY_FIELD("file_ids", struct create_fields, file_ids,
-			 .max = CORE_FILE_IDS_MAX),
 	JSON_OBJECT_FIELD("expires_after", struct create_fields,
 			  expires_after),
-	JSON_STRING_FIELD("memory_limit", struct create_fields, memory_limit,
-			  .choices = view_json_memory_tiers),
-	JSON_OBJECT_FIELD("network_policy", struct create_fields,
-			  network_policy),
 };
 
 static const struct json_field expiry_table[] = {
@@ -58,44 +45,10 @@ static const struct json_field expiry_table[] = {
 		       .required = true, .min = 1, .max = MINUTES_MAX),
 };
 
-/* A network that the guest does not have must be refused, not ignored. */
-static const struct json_field policy_table[] = {
-	JSON_STRING_FIELD("type", struct policy_fields, type,
-			  .required = true, .choices = policies),
-};
-
 #define READ(object, path, table, ret, err)                                    \
 	json_read_fields(object, path, table,                                  \
 			 sizeof(table) / sizeof((table)[0]),                   \
 			 JSON_UNKNOWN_IGNORED, ret, err)
-
-static enum memory_tier tier_of(struct json_string name)
-{
-	int i;
-
-	for (i = 0; name.data && i < MEMORY_TIER_COUNT; i++)
-		if (strcmp(view_json_memory_tiers[i], name.data) == 0)
-			return (enum memory_tier)i;
-	return MEMORY_1G;
-}
-
-static int read_file_ids(const struct json_object *array, const char **ids,
-			 struct container_spec *spec, struct error *err)
-{
-	struct json_string id;
-	size_t i;
-	int r;
-
-	spec->file_ids = ids;
-	spec->file_count = json_array_size(array);
-	for (i = 0; i < spec->file_count; i++) {
-		r = json_read_string_item(array, "file_ids", i, &id, err);
-		if (r < 0)
-			return r;
-		ids[i] = id.data;
-	}
-	return 0;
-}
 
 static int read_name(struct json_string name, struct container_spec *spec,
 		     struct error *err)
@@ -111,13 +64,12 @@ static int read_name(struct json_string name, struct container_spec *spec,
 	return 0;
 }
 
-/* Everything that @spec points to is borrowed from the request. */
-static int read_spec(struct request *req, const char **ids,
+/* Everything that @spec points to is borrowed from @options and the request. */
+static int read_spec(struct request *req, struct container_options *options,
 		     struct container_spec *spec, struct error *err)
 {
 	struct expiry_fields expiry = { .minutes = 0 };
-	struct policy_fields policy = { .type = { NULL, 0 } };
-	struct create_fields fields = { .file_ids = NULL };
+	struct create_fields fields = { .expires_after = NULL };
 	struct json_object *object;
 	int r;
 
@@ -130,7 +82,7 @@ static int read_spec(struct request *req, const char **ids,
 	r = read_name(fields.name, spec, err);
 	if (r < 0)
 		return r;
-	r = read_file_ids(fields.file_ids, ids, spec, err);
+	r = container_options_read(object, NULL, options, err);
 	if (r < 0)
 		return r;
 	if (fields.expires_after) {
@@ -139,15 +91,9 @@ static int read_spec(struct request *req, const char **ids,
 		if (r < 0)
 			return r;
 	}
-	if (fields.network_policy) {
-		r = READ(fields.network_policy, "network_policy", policy_table,
-			 &policy, err);
-		if (r < 0)
-			return r;
-	}
 	spec->dialect = req->dialect;
 	spec->idle_minutes = (unsigned)expiry.minutes;
-	spec->memory = tier_of(fields.memory_limit);
+	container_options_apply(options, spec);
 	return idempotency_read(req, &spec->idempotency, err);
 }
 
@@ -169,11 +115,11 @@ static void on_created(void *userdata, const struct container_view *container,
 
 int openai_containers_create(struct request *req, struct error *err)
 {
-	const char *ids[CORE_FILE_IDS_MAX];
+	struct container_options options;
 	struct container_spec spec = { .name = NULL };
 	int r;
 
-	r = read_spec(req, ids, &spec, err);
+	r = read_spec(req, &options, &spec, err);
 	if (r < 0)
 		return r;
 	r = core_container_create(req->core, &req->who, &spec, on_created, req,

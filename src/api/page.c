@@ -71,6 +71,26 @@ int page_read(const struct request *req, unsigned limit_max,
 	return 0;
 }
 
+int page_read_either(const struct request *req, unsigned limit_max,
+		     unsigned limit_default, struct core_page *ret,
+		     bool *ret_backwards, struct error *err)
+{
+	const char *before;
+
+	if (page_read(req, limit_max, limit_default, ret, err) < 0 ||
+	    uri_param(&req->uri, "before", &before, err) < 0)
+		return -EINVAL;
+	*ret_backwards = before != NULL;
+	if (!before)
+		return 0;
+	if (ret->after[0] || !*before || strlen(before) > ID_MAX)
+		return refuse("before", "invalid_value", err,
+			      "must be the id of a row, and excludes 'after'");
+	(void)snprintf(ret->after, sizeof(ret->after), "%s", before);
+	ret->ascending = !ret->ascending;
+	return 0;
+}
+
 void page_begin(struct page_writer *page, struct request *req)
 {
 	struct json_writer *w = reply_writer(req);

@@ -25,6 +25,15 @@ int page_read(const struct request *req, unsigned limit_max,
 	      unsigned limit_default, struct core_page *ret,
 	      struct error *err);
 
+/**
+ * page_read_either() - The same with "before", as Foundry's lists have it
+ * @ret_backwards: The rows before that one are wanted: @ret asks for them in
+ *		the opposite order, and they are to be turned round
+ */
+int page_read_either(const struct request *req, unsigned limit_max,
+		     unsigned limit_default, struct core_page *ret,
+		     bool *ret_backwards, struct error *err);
+
 /** struct page_writer - A list being written; private */
 struct page_writer {
 	struct request *req;

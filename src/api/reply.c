@@ -142,6 +142,19 @@ void reply_deleted(struct request *req, const char *object,
 	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
 }
 
+void reply_gone(void *request, const struct error *err)
+{
+	struct request *req = request;
+	struct error failure = ERROR_INIT;
+
+	if (error_is_set(err))
+		request_failed(req, err);
+	else
+		request_finish(req,
+			       reply_empty(req, MHD_HTTP_NO_CONTENT, &failure),
+			       &failure);
+}
+
 static void add_error_headers(struct request *req, const struct error *err)
 {
 	unsigned after = api_error_retry_after(err);

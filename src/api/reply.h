@@ -50,6 +50,9 @@ int reply_empty(struct request *req, unsigned status, struct error *err);
 void reply_deleted(struct request *req, const char *object,
 		   const struct error *err);
 
+/** reply_gone() - The same where there is nothing to say: 204; a core_done_fn */
+void reply_gone(void *request, const struct error *err);
+
 /**
  * reply_file() - Answer with a file's bytes, or the range that was asked for
  * @fd:		Taken over if the call succeeds

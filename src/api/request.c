@@ -237,7 +237,8 @@ static bool is_options(const struct request *req)
 
 static enum core_dialect dialect_of(const struct route_match *match)
 {
-	if (match->route->family == FAMILY_SESSIONS)
+	if (match->route->family == FAMILY_SESSIONS ||
+	    match->route->family == FAMILY_POOL)
 		return DIALECT_SESSIONS;
 	return match->foundry ? DIALECT_FOUNDRY : DIALECT_OPENAI;
 }
@@ -475,28 +476,4 @@ void request_finish(struct request *req, int r, const struct error *err)
 		request_failed(req, err);
 	else
 		request_answered(req);
-}
-
-int request_json(struct request *req, struct json_object **ret,
-		 struct error *err)
-{
-	const struct buf *body = &req->body.json;
-	size_t values = 0;
-	int r;
-
-	*ret = NULL;
-	if (body->length == 0)
-		return 0;
-	r = json_parse_counted((const char *)body->data, body->length,
-			       &req->json, &values, err);
-	if (r >= 0)
-		r = body_charge_values(req, values, err);
-	if (r < 0)
-		return r;
-	if (json_kind_of(req->json) != JSON_OBJECT)
-		return error_set(err, ERR_BAD_REQUEST,
-				 "The body must be a JSON object, not %s",
-				 json_kind_name(json_kind_of(req->json)));
-	*ret = req->json;
-	return 0;
 }

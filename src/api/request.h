@@ -211,6 +211,10 @@ void request_owes(struct request *req);
 /** request_finish() - The one or the other, as @r, from reply_…(), says */
 void request_finish(struct request *req, int r, const struct error *err);
 
+/** request_json_any() - The body's JSON value, whatever it is; NULL for null */
+int request_json_any(struct request *req, struct json_object **ret,
+		     struct error *err);
+
 /**
  * request_json() - The body's JSON object; NULL if the body is empty
  *

@@ -32,9 +32,10 @@ static const struct prefix {
 	{ "api/projects/{}", FAMILY(PROJECT), ENVELOPE_AZURE, NO_POOL, true,
 	  false },
 	{ "subscriptions/{}/resourceGroups/{}/sessionPools/{}",
-	  FAMILY(SESSIONS), ENVELOPE_AZURE, 2, false, false },
+	  FAMILY(SESSIONS) | FAMILY(POOL), ENVELOPE_AZURE, 2, false, false },
 	{ "subscriptions", 0, ENVELOPE_AZURE, NO_POOL, false, false },
-	{ "pools/{}", FAMILY(SESSIONS), ENVELOPE_AZURE, 0, false, false },
+	{ "pools/{}", FAMILY(SESSIONS) | FAMILY(POOL), ENVELOPE_AZURE, 0, false,
+	  false },
 	{ "pools", 0, ENVELOPE_AZURE, NO_POOL, false, false },
 	{ "admin/v1", FAMILY(ADMIN), ENVELOPE_OPENAI, NO_POOL, false, true },
 	{ "", FAMILY(ROOT) | FAMILY(SESSIONS), ENVELOPE_OPENAI, NO_POOL, false,
@@ -86,7 +87,8 @@ static int match_pattern(const char *pattern, char *const *segment,
 }
 
 static const struct prefix *find_prefix(const struct uri *uri, bool local,
-					size_t *ret_used, const char **ret_pool)
+					size_t *ret_used,
+					struct route_match *match)
 {
 	size_t param[ROUTE_PARAMS_MAX];
 	size_t i;
@@ -99,7 +101,10 @@ static const struct prefix *find_prefix(const struct uri *uri, bool local,
 		if (used < 0 || (prefix->local && !local))
 			continue;
 		*ret_used = (size_t)used;
-		*ret_pool = prefix->pool == NO_POOL
+		match->foundry = prefix->foundry;
+		if (prefix->foundry)
+			match->project = uri->segment[param[0]];
+		match->pool = prefix->pool == NO_POOL
 				    ? CORE_POOL_DEFAULT
 				    : uri->segment[param[prefix->pool]];
 		return prefix;
@@ -152,6 +157,11 @@ static void find_route(const struct prefix *prefix, struct uri *uri,
 			    (int)segments)
 			continue;
 		allow_add(allow, route->method);
+		/* Of the path, whatever the method. */
+		if (route->rpc)
+			match->envelope = ENVELOPE_RPC;
+		else if (route->family == FAMILY_SESSIONS)
+			match->envelope = ENVELOPE_AZURE;
 		if (strcmp(route->method, wanted) != 0)
 			continue;
 		match->route = route;
@@ -171,16 +181,11 @@ int router_find(struct uri *uri, const char *method, bool local,
 
 	*ret = (struct route_match){ .envelope = ENVELOPE_OPENAI };
 	ret_allow[0] = '\0';
-	prefix = find_prefix(uri, local, &used, &ret->pool);
+	prefix = find_prefix(uri, local, &used, ret);
 	ret->envelope = prefix->envelope;
-	ret->foundry = prefix->foundry;
 	find_route(prefix, uri, used, method, ret, ret_allow);
-	if (ret->route) {
-		/* Below the root, too. */
-		if (ret->route->family == FAMILY_SESSIONS)
-			ret->envelope = ENVELOPE_AZURE;
+	if (ret->route)
 		return 0;
-	}
 	if (*ret_allow)
 		return error_set(err, ERR_METHOD,
 				 "This path takes only %s", ret_allow);

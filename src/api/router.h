@@ -34,6 +34,7 @@ enum route_family {
 	FAMILY_ADMIN,		/* /admin/v1, on the Unix socket */
 	FAMILY_ROOT,		/* / */
 	FAMILY_SESSIONS,	/* a pool of dynamic sessions; the root is one */
+	FAMILY_POOL,		/* what only a pool that is named has */
 	FAMILY_PROJECT,		/* a Foundry project, but for its /openai */
 
 	FAMILY_COUNT,
@@ -50,12 +51,15 @@ enum body_kind {
 /**
  * struct route - One row of the table
  * @pattern:	Segments behind the family's prefix; "{}" is any one of them, and
- *		"{}:verb" one that ends so
- * @scope:	What the key must be good for; 0: no key is asked for
+ *		"{}:verb" one that ends so. Where several rows fit, the last counts
+ * @scope:	What the key must be good for, one of several; 0: no key is
+ *		asked for
  * @view:	On the Unix socket, those who may only look may come here
  * @container:	The first "{}" is a container, whose deadlines go into the
  *		answer's header
+ * @rpc:	Errors, of any method, are told as JSON-RPC has them
  * @json_max:	Bytes of a JSON body; 0: LIMIT_JSON_BODY
+ * @json_large: As many as listen.max_json says
  * @file_field:	The multipart field whose bytes go to an upload
  * @file_max:	Bytes of it; 0: as many as core takes
  * @handle:	Called with the whole request
@@ -68,7 +72,9 @@ struct route {
 	bool view;
 	bool container;
 	enum body_kind body;
+	bool rpc;
 	size_t json_max;
+	bool json_large;
 	const char *file_field;
 	uint64_t file_max;
 	int (*handle)(struct request *req, struct error *err);
@@ -83,6 +89,7 @@ extern const size_t routes_count;
  * @envelope:	Of errors; known even if there is no route
  * @param:	What the "{}" stand for, without a verb, borrowed from the uri
  * @foundry:	The path goes through a project
+ * @project:	Which one; borrowed from the uri
  * @pool:	The pool of a FAMILY_SESSIONS, borrowed from the uri
  */
 struct route_match {
@@ -90,6 +97,7 @@ struct route_match {
 	enum api_envelope envelope;
 	const char *param[ROUTE_PARAMS_MAX];
 	bool foundry;
+	const char *project;
 	const char *pool;
 };
 

@@ -17,6 +17,17 @@
 #define SESSIONS_UPLOAD(pattern_)                                              \
 	SESSIONS("POST", pattern_, sessions_files_create, .body = BODY_FORM,   \
 		 .file_field = "file", .file_max = SESSION_FILE_MAX)
+#define MCP(family_, pattern_, scopes_, where_)                                \
+	{ .family = FAMILY_##family_, .method = "POST",                        \
+	  .pattern = (pattern_), .scope = (scopes_), .body = BODY_JSON,        \
+	  .json_large = true, .rpc = true, .handle = mcp_##where_##_post },    \
+	{ .family = FAMILY_##family_, .method = "DELETE",                      \
+	  .pattern = (pattern_), .scope = (scopes_), .rpc = true,              \
+	  .handle = mcp_##where_##_delete }
+#define TOOLBOXES(method_, pattern_, handle_, ...)                             \
+	{ .family = FAMILY_PROJECT, .method = (method_),                       \
+	  .pattern = (pattern_), .scope = CORE_SCOPE_TOOLBOXES,                \
+	  .handle = (handle_), __VA_ARGS__ }
 #define ADMIN(method_, pattern_, handle_, ...)                                 \
 	{ .family = FAMILY_ADMIN, .method = (method_), .pattern = (pattern_),  \
 	  .handle = (handle_), __VA_ARGS__ }
@@ -92,6 +103,28 @@ const struct route routes[] = {
 	SESSIONS("DELETE", "session", sessions_session_delete),
 	SESSIONS("GET", "listSessions", sessions_list),
 	SESSIONS("POST", ".management/stopSession", sessions_stop),
+
+	TOOLBOXES("GET", "toolboxes", toolboxes_list),
+	TOOLBOXES("GET", "toolboxes/{}", toolboxes_get),
+	TOOLBOXES("PATCH", "toolboxes/{}", toolboxes_update,
+		  .body = BODY_JSON),
+	TOOLBOXES("DELETE", "toolboxes/{}", toolboxes_delete),
+	TOOLBOXES("POST", "toolboxes/{}/versions", toolboxes_versions_create,
+		  .body = BODY_JSON),
+	TOOLBOXES("GET", "toolboxes/{}/versions", toolboxes_versions_list),
+	TOOLBOXES("GET", "toolboxes/{}/versions/{}", toolboxes_versions_get),
+	TOOLBOXES("DELETE", "toolboxes/{}/versions/{}",
+		  toolboxes_versions_delete),
+
+	/* Behind the toolboxes: a name may end in a verb there. */
+	MCP(ROOT, "mcp", CORE_SCOPE_TOOLBOXES, server),
+	/* A pool's belongs to both. */
+	MCP(POOL, "mcp", CORE_SCOPE_TOOLBOXES | CORE_SCOPE_SESSIONS, pool),
+	MCP(PROJECT, "toolboxes/{}/mcp", CORE_SCOPE_TOOLBOXES, toolbox),
+	MCP(PROJECT, "toolsets/{}/mcp", CORE_SCOPE_TOOLBOXES, toolbox),
+	MCP(PROJECT, "toolboxes/{}:invoke_mcp", CORE_SCOPE_TOOLBOXES, toolbox),
+	MCP(PROJECT, "toolboxes/{}/versions/{}/mcp", CORE_SCOPE_TOOLBOXES,
+	    toolbox),
 
 	ROOT("GET", "healthz", health_live),
 	ROOT("GET", "readyz", health_ready),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/exec_words.h"
 #include "api/inline_file.h"
 #include "api/origin.h"
 #include "api/reply.h"
@@ -25,32 +26,12 @@ static void write_stream(struct json_writer *w, const char *key,
 	json_write_bytes(w, key, data, size);
 }
 
-static const char *status_sentence(const struct exec_view *exec)
-{
-	switch (exec->status) {
-	case EXEC_TIMEOUT:
-		return "The execution was stopped at its time limit.";
-	case EXEC_INTERRUPTED:
-		return "The execution was interrupted.";
-	case EXEC_OUTPUT_LIMIT:
-		return "The execution was stopped: it printed too much.";
-	case EXEC_OOM:
-		return "The session's memory was used up.";
-	case EXEC_KERNEL_DIED:
-		return "The Python process ended.";
-	case EXEC_SESSION_LOST:
-		return "The session ended.";
-	default:
-		return NULL;
-	}
-}
-
 /* Stderr, and behind it why the execution failed. */
 static void write_stderr(struct json_writer *w, const struct session_form *form,
 			 const struct exec_view *exec)
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(ERRORS_MAX);
-	const char *sentence = status_sentence(exec);
+	const char *sentence = exec_status_sentence(exec->status);
 
 	(void)buf_add(&text, exec->err, exec->err_len);
 	if (exec->error_traceback && *exec->error_traceback)
@@ -65,17 +46,6 @@ static void write_stderr(struct json_writer *w, const struct session_form *form,
 						  : "");
 	write_stream(w, "stderr", buf_str(&text), text.length,
 		     form->output_max);
-}
-
-static const struct exec_datum *find_datum(const struct exec_result *result,
-					   const char *mime)
-{
-	size_t i;
-
-	for (i = 0; i < result->count; i++)
-		if (strcmp(result->data[i].mime, mime) == 0)
-			return &result->data[i];
-	return NULL;
 }
 
 static void write_image(struct request *req, const struct exec_view *exec,
@@ -130,8 +100,8 @@ static void write_value(struct request *req, const struct exec_view *exec,
 		return;
 	}
 	last = &exec->results[exec->result_count - 1];
-	png = find_datum(last, "image/png");
-	text = find_datum(last, "text/plain");
+	png = exec_datum_find(last, "image/png");
+	text = exec_datum_find(last, "text/plain");
 	if (form->jupyter)
 		write_jupyter(req, exec, last, w, key);
 	else if (png && !png->data)
@@ -187,7 +157,7 @@ static void write_status(struct json_writer *w, const struct session_form *form,
 	const struct exec_datum *text = NULL;
 
 	if (form->command && exec->status == EXEC_OK && exec->result_count > 0)
-		text = find_datum(&exec->results[exec->result_count - 1],
+		text = exec_datum_find(&exec->results[exec->result_count - 1],
 				  "text/plain");
 	if (text && text->data)
 		json_write_bytes(w, "status", text->data, text->data_len);
@@ -197,7 +167,7 @@ static void write_status(struct json_writer *w, const struct session_form *form,
 
 static void write_failure(struct json_writer *w, const struct exec_view *exec)
 {
-	const char *sentence = status_sentence(exec);
+	const char *sentence = exec_status_sentence(exec->status);
 
 	if (!exec->error_name && !sentence)
 		return;

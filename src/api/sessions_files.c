@@ -381,19 +381,6 @@ int sessions_files_content(struct request *req, struct error *err)
 	return ROUTE_ANSWERED;
 }
 
-static void on_deleted(void *userdata, const struct error *err)
-{
-	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
-
-	if (error_is_set(err)) {
-		request_failed(req, err);
-		return;
-	}
-	request_finish(req, reply_empty(req, MHD_HTTP_NO_CONTENT, &failure),
-		       &failure);
-}
-
 int sessions_files_delete(struct request *req, struct error *err)
 {
 	struct session_call call;
@@ -406,7 +393,7 @@ int sessions_files_delete(struct request *req, struct error *err)
 		return r;
 	strcpy(id, file.id);
 	r = core_cfile_delete(req->core, &req->who, req->container, id,
-			      on_deleted, req, err);
+			      reply_gone, req, err);
 	return r < 0 ? r : ROUTE_PENDING;
 }
 

@@ -51,19 +51,6 @@ int sessions_session_get(struct request *req, struct error *err)
 	return reply_json(req, MHD_HTTP_OK, err);
 }
 
-static void on_deleted(void *userdata, const struct error *err)
-{
-	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
-
-	if (error_is_set(err)) {
-		request_failed(req, err);
-		return;
-	}
-	request_finish(req, reply_empty(req, MHD_HTTP_NO_CONTENT, &failure),
-		       &failure);
-}
-
 static int end_session(struct request *req, core_done_fn done,
 		       struct error *err)
 {
@@ -82,7 +69,7 @@ static int end_session(struct request *req, core_done_fn done,
 
 int sessions_session_delete(struct request *req, struct error *err)
 {
-	return end_session(req, on_deleted, err);
+	return end_session(req, reply_gone, err);
 }
 
 static void on_stopped(void *userdata, const struct error *err)

@@ -40,7 +40,8 @@ const struct setting settings_table[] = {
 	       "address and port of the API; port 0 is any free one"),
 	STRING("listen", "socket", "/run/cupola/cupola.sock", 107,
 	       "Unix socket of API and administration"),
-
+	SIZE("listen", "max_json", "32M", MIB(1), GIB(1),
+	     "largest JSON body of the calls that take large ones"),
 	STRING("listen", "tls_cert", "", 4096,
 	       "certificate of TCP listeners, in PEM; empty: no TLS"),
 	STRING("listen", "tls_key", "", 4096, "its key, in PEM"),
@@ -102,7 +103,7 @@ const struct setting settings_table[] = {
 	     "largest file that is taken out of a VM"),
 
 	TIME("session", "idle", "1800", SECONDS(1), HOURS(24),
-	     "idle limit of sessions of projects and toolboxes"),
+	     "idle limit of sessions of projects, toolboxes and MCP"),
 	TIME("session", "idle_pools", "300", SECONDS(1), HOURS(24),
 	     "idle limit of dynamic sessions"),
 	TIME("session", "hard", "3600", SECONDS(1), HOURS(24),

@@ -4,6 +4,7 @@ api_fixture = %reldir%/api_fixture.c %reldir%/api_fixture.h \
 	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
 	%reldir%/fake_core_events.c \
+	%reldir%/fake_core_admin.c %reldir%/fake_core_toolboxes.c \
 	%reldir%/test.h
 # Of core only what nothing fakes: the writer of usage.
 api_fixture_libs = libapi.a libcore.a $(base_libs) $(MICROHTTPD_LIBS) \
@@ -77,7 +78,9 @@ check_PROGRAMS += %reldir%/api_routes
 tests_unit_api_routes_SOURCES = %reldir%/api_routes.c \
 	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
-	%reldir%/fake_core_events.c %reldir%/test.h
+	%reldir%/fake_core_events.c \
+	%reldir%/fake_core_admin.c %reldir%/fake_core_toolboxes.c \
+	%reldir%/test.h
 tests_unit_api_routes_LDADD = $(api_fixture_libs)
 TESTS += %reldir%/test_openapi.py
 dist_check_SCRIPTS += %reldir%/test_openapi.py
@@ -85,3 +88,24 @@ dist_check_SCRIPTS += %reldir%/test_openapi.py
 unit_tests += %reldir%/test_api_events
 tests_unit_test_api_events_SOURCES = %reldir%/test_api_events.c $(api_fixture)
 tests_unit_test_api_events_LDADD = $(api_fixture_libs)
+
+mcp_client = %reldir%/mcp_client.c %reldir%/mcp_client.h $(api_fixture)
+
+unit_tests += %reldir%/test_api_mcp
+tests_unit_test_api_mcp_SOURCES = %reldir%/test_api_mcp.c $(mcp_client)
+tests_unit_test_api_mcp_LDADD = $(api_fixture_libs)
+
+unit_tests += %reldir%/test_api_mcp_modern
+tests_unit_test_api_mcp_modern_SOURCES = %reldir%/test_api_mcp_modern.c \
+	$(mcp_client)
+tests_unit_test_api_mcp_modern_LDADD = $(api_fixture_libs)
+
+unit_tests += %reldir%/test_api_mcp_tools
+tests_unit_test_api_mcp_tools_SOURCES = %reldir%/test_api_mcp_tools.c \
+	$(mcp_client)
+tests_unit_test_api_mcp_tools_LDADD = $(api_fixture_libs)
+
+unit_tests += %reldir%/test_api_toolboxes
+tests_unit_test_api_toolboxes_SOURCES = %reldir%/test_api_toolboxes.c \
+	$(mcp_client)
+tests_unit_test_api_toolboxes_LDADD = $(api_fixture_libs)

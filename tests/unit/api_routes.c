@@ -11,6 +11,7 @@ static const char *const prefixes[] = {
 	[FAMILY_ADMIN]		= "/admin/v1/",
 	[FAMILY_ROOT]		= "/",
 	[FAMILY_SESSIONS]	= "/pools/{}/",
+	[FAMILY_POOL]		= "/pools/{}/",
 	[FAMILY_PROJECT]	= "/api/projects/{}/",
 };
 static_assert(sizeof(prefixes) / sizeof(prefixes[0]) == FAMILY_COUNT,

@@ -16,10 +16,12 @@
 static int on_later(sd_event_source *source, void *userdata)
 {
 	struct fake_later *later = userdata;
+	const struct error *err = error_is_set(&later->err) ? &later->err
+							    : NULL;
 
 	(void)source;
 	if (later->done)
-		later->done(later->userdata, NULL);
+		later->done(later->userdata, err);
 	if (later->file)
 		later->file(later->userdata, &later->file_view, NULL);
 	if (later->container)
@@ -32,6 +34,12 @@ static int on_later(sd_event_source *source, void *userdata)
 		later->part(later->userdata, &later->part_view, NULL);
 	if (later->exec)
 		later->exec(later->userdata, &later->exec_view, NULL);
+	if (later->toolbox)
+		later->toolbox(later->userdata,
+			       err ? NULL : &later->toolbox_view, err);
+	if (later->toolbox_version)
+		later->toolbox_version(later->userdata,
+				       err ? NULL : &later->version_view, err);
 	if (later->json)
 		later->json(later->userdata, "{\"a\":1}", 7, NULL);
 	free(later);
@@ -76,6 +84,7 @@ void fake_core_free(struct core *core)
 		free(core->cfile[i].path);
 	}
 	free(core->cfile);
+	fake_toolboxes_free(core);
 	free(core->events);
 	free(core);
 }
@@ -103,6 +112,10 @@ int core_authenticate(struct core *core, const char *key, size_t key_len,
 	} else if (strcmp(key, FAKE_FILES_KEY) == 0) {
 		strcpy(ret->tenant, "default");
 		ret->scopes = CORE_SCOPE_FILES;
+	} else if (strcmp(key, FAKE_TOOLBOXES_KEY) == 0) {
+		strcpy(ret->tenant, "default");
+		strcpy(ret->key_id, "key_2");
+		ret->scopes = CORE_SCOPE_TOOLBOXES;
 	} else {
 		error_set_reason(err, "invalid_api_key");
 		return error_set(err, ERR_UNAUTHORIZED,
@@ -134,11 +147,15 @@ int fake_core_find(const char *id, struct error *err)
 			 "Container with id '%s' not found", id);
 }
 
-static void fill_container(struct container_view *view, const char *name)
+void fake_core_fill_container(const struct core *core,
+			      struct container_view *view, const char *name)
 {
 	*view = (struct container_view){
 		.name = name,
 		.tenant = "default",
+		.key_id = "key_1",
+		.dialect = core->dialect,
+		.expired = core->ended,
 		.created_at = 1790000000,
 		.last_active_at = 1790000001,
 		.idle_minutes = 20,
@@ -151,6 +168,14 @@ static void fill_container(struct container_view *view, const char *name)
 		.kernel_epoch = 1,
 	};
 	strcpy(view->id, FAKE_CONTAINER);
+}
+
+int core_pool_check(struct core *core, const char *name, struct error *err)
+{
+	(void)core;
+	if (strcmp(name, "nowhere") != 0)
+		return 0;
+	return error_set(err, ERR_NOT_FOUND, "There is no pool '%s'", name);
 }
 
 int core_container_create(struct core *core, const struct principal *who,
@@ -177,9 +202,13 @@ int core_container_create(struct core *core, const struct principal *who,
 		 spec->pool ? spec->pool : "");
 	snprintf(core->key, sizeof(core->key), "%s",
 		 spec->idempotency.key ? spec->idempotency.key : "");
+	core->dialect = spec->dialect;
+	core->idle_minutes = spec->idle_minutes;
+	snprintf(core->origin, sizeof(core->origin), "%s",
+		 spec->origin ? spec->origin : "");
 	later = fake_core_later(core, userdata);
 	later->container = done;
-	fill_container(&later->container_view, "made");
+	fake_core_fill_container(core, &later->container_view, "made");
 	if (spec->idle_minutes)
 		later->container_view.idle_minutes = spec->idle_minutes;
 	later->container_view.memory = spec->memory;
@@ -196,7 +225,7 @@ int core_container_get(struct core *core, const struct principal *who,
 	(void)touch;
 	if (fake_core_find(id, err) < 0)
 		return -ENOENT;
-	fill_container(ret, "n\xc3\xa4me");
+	fake_core_fill_container(core, ret, "n\xc3\xa4me");
 	return 0;
 }
 
@@ -212,7 +241,7 @@ int core_container_named(struct core *core, const struct principal *who,
 	if (!core->named)
 		return error_set(err, ERR_NOT_FOUND,
 				 "There is no session '%s' now", name);
-	fill_container(ret, name);
+	fake_core_fill_container(core, ret, name);
 	return 0;
 }
 
@@ -229,7 +258,7 @@ void core_container_named_list(
 	(void)pool;
 	if (!core->named)
 		return;
-	fill_container(&view, "user-1");
+	fake_core_fill_container(core, &view, "user-1");
 	each(userdata, &view);
 }
 
@@ -246,7 +275,7 @@ int core_container_list(struct core *core, const struct principal *who,
 	(void)name;
 	(void)page;
 	(void)err;
-	fill_container(&view, "listed");
+	fake_core_fill_container(core, &view, "listed");
 	each(userdata, &view);
 	*ret_more = false;
 	return 0;
@@ -259,230 +288,7 @@ int core_container_delete(struct core *core, const struct principal *who,
 	(void)who;
 	if (fake_core_find(id, err) < 0)
 		return -ENOENT;
+	core->deletes++;
 	fake_core_later(core, userdata)->done = done;
 	return 0;
-}
-
-/* ------------------------------------------------------------------ operator's */
-
-int core_admin_containers(struct core *core, bool all,
-			  void (*each)(void *userdata,
-				       const struct container_view *container),
-			  void *userdata, struct error *err)
-{
-	struct container_view view;
-
-	(void)core;
-	(void)all;
-	(void)err;
-	fill_container(&view, "listed");
-	each(userdata, &view);
-	return 0;
-}
-
-static int answer(struct buf *b)
-{
-	return buf_add_str(b, "{\"a\":1}");
-}
-
-int core_admin_inspect(struct core *core, const char *id,
-		       struct buf *ret_json, struct error *err)
-{
-	(void)core;
-	if (fake_core_find(id, err) < 0)
-		return -ENOENT;
-	return answer(ret_json);
-}
-
-int core_admin_kill(struct core *core, const char *id, core_done_fn done,
-		    void *userdata, struct error *err)
-{
-	if (fake_core_find(id, err) < 0)
-		return -ENOENT;
-	fake_core_later(core, userdata)->done = done;
-	return 0;
-}
-
-int core_admin_nmi(struct core *core, const char *id, core_done_fn done,
-		   void *userdata, struct error *err)
-{
-	return core_admin_kill(core, id, done, userdata, err);
-}
-
-int core_admin_audit(struct core *core, json_fn done, void *userdata,
-		     struct error *err)
-{
-	(void)err;
-	fake_core_later(core, userdata)->json = done;
-	return 0;
-}
-
-int core_admin_status(struct core *core, struct buf *ret_json,
-		      struct error *err)
-{
-	(void)core;
-	(void)err;
-	return answer(ret_json);
-}
-
-int core_admin_key_create(struct core *core, const struct key_spec *spec,
-			  json_fn done, void *userdata, struct error *err)
-{
-	(void)spec;
-	(void)err;
-	fake_core_later(core, userdata)->json = done;
-	return 0;
-}
-
-int core_admin_key_list(struct core *core, const char *tenant,
-			struct buf *ret_json, struct error *err)
-{
-	(void)tenant;
-	return core_admin_status(core, ret_json, err);
-}
-
-int core_admin_key_revoke(struct core *core, const char *key_id,
-			  core_done_fn done, void *userdata,
-			  struct error *err)
-{
-	(void)key_id;
-	(void)err;
-	fake_core_later(core, userdata)->done = done;
-	return 0;
-}
-
-int core_admin_advance_clock(struct core *core, usec_t by, struct error *err)
-{
-	(void)core;
-	(void)by;
-	return error_set(err, ERR_FORBIDDEN, "test.clock is not set");
-}
-
-void core_metrics(struct core *core,
-		  void (*emit)(void *userdata, const char *name,
-			       const char *type, const char *help,
-			       const char *labels, double value),
-		  void *userdata)
-{
-	(void)core;
-	emit(userdata, "cupola_sessions", "gauge", "Sessions",
-	     "state=\"running\"", 1);
-	emit(userdata, "cupola_sessions", "gauge", "Sessions",
-	     "state=\"booting\"", 0);
-}
-
-int core_request_begin(struct core *core, const struct principal *who,
-		       struct error *err)
-{
-	(void)who;
-	if (core->requests_max && core->requests >= core->requests_max) {
-		error_set_retry_after(err, 7);
-		return error_set(err, ERR_LIMIT, "All requests are in use");
-	}
-	core->requests++;
-	return 0;
-}
-
-void core_request_end(struct core *core, const struct principal *who)
-{
-	(void)who;
-	core->requests--;
-}
-
-void core_on_revoked(struct core *core,
-		     void (*revoked)(void *userdata, const char *tenant,
-				     const char *key_id),
-		     void *userdata)
-{
-	core->revoked = revoked;
-	core->revoked_userdata = userdata;
-}
-
-int core_admin_tenant_set(struct core *core, const char *id,
-			  const struct tenant_limits *limits, bool create,
-			  json_fn done, void *userdata, struct error *err)
-{
-	(void)err;
-	snprintf(core->tenant, sizeof(core->tenant), "%s", id);
-	core->tenant_limits = *limits;
-	core->tenant_created = create;
-	fake_core_later(core, userdata)->json = done;
-	return 0;
-}
-
-int core_admin_tenant_get(struct core *core, const char *id,
-			  struct buf *ret_json, struct error *err)
-{
-	(void)id;
-	return core_admin_status(core, ret_json, err);
-}
-
-int core_admin_tenant_list(struct core *core, struct buf *ret_json,
-			   struct error *err)
-{
-	return core_admin_status(core, ret_json, err);
-}
-
-int core_admin_tenant_delete(struct core *core, const char *id,
-			     core_done_fn done, void *userdata,
-			     struct error *err)
-{
-	return core_admin_key_revoke(core, id, done, userdata, err);
-}
-
-int core_admin_usage(struct core *core, int64_t since_day, bool by_day,
-		     const char *tenant, json_fn done, void *userdata,
-		     struct error *err)
-{
-	(void)tenant;
-	core->usage_since = since_day;
-	core->usage_by_day = by_day;
-	return core_admin_audit(core, done, userdata, err);
-}
-
-int core_admin_backup(struct core *core, core_backup_fn done, void *userdata,
-		      struct error *err)
-{
-	(void)core;
-	(void)done;
-	(void)userdata;
-	return error_set(err, ERR_CONFLICT, "Another backup is being made");
-}
-
-int core_admin_artifacts(struct core *core, const struct core_page *page,
-			 void (*each)(void *userdata,
-				      const struct cfile_view *file,
-				      const char *tenant),
-			 void *userdata, bool *ret_more, struct error *err)
-{
-	const struct cfile_view file = {
-		.id = "cfile_1",
-		.container = FAKE_CONTAINER,
-		.path = "/mnt/data/a",
-	};
-
-	(void)core;
-	(void)page;
-	(void)err;
-	each(userdata, &file, "acme");
-	*ret_more = false;
-	return 0;
-}
-
-int core_admin_artifact_open(struct core *core, const char *id,
-			     struct cfile_view *ret, int *ret_fd,
-			     struct error *err)
-{
-	(void)core;
-	(void)id;
-	(void)ret;
-	(void)ret_fd;
-	return error_set(err, ERR_NOT_FOUND, "There is no artifact");
-}
-
-int core_admin_artifact_delete(struct core *core, const char *id,
-			       core_done_fn done, void *userdata,
-			       struct error *err)
-{
-	return core_admin_key_revoke(core, id, done, userdata, err);
 }

@@ -15,11 +15,14 @@
 #define FAKE_KEY "ck-good"
 #define FAKE_OTHER_KEY "ck-other"
 #define FAKE_FILES_KEY "ck-files-only"
+#define FAKE_TOOLBOXES_KEY "ck-toolboxes-only"
 #define FAKE_CONTAINER "cntr_1"
 #define FAKE_EXPIRED "cntr_expired"
 #define FAKE_EXEC "exec_1"
 
 enum { FAKE_FILES_MAX = 1024 };
+
+struct fake_toolboxes;
 
 struct fake_file {
 	struct file_view view;
@@ -49,6 +52,11 @@ struct fake_cfile {
  * @watches:	How many readers follow
  * @key:	Idempotency-Key of the last create or execution
  * @named:	A handle stands for its container
+ * @interrupts:	How many executions were interrupted
+ * @deletes:	How many containers were deleted
+ * @dialect, @idle_minutes, @origin: Of the last create; @dialect is the
+ *		container's
+ * @ended:	The container has expired
  * @name:	Of the last create
  * @pool:	Of the last create; "" if it named none
  */
@@ -81,6 +89,13 @@ struct core {
 	usec_t timeout_usec;
 	char key[64];
 	bool named;
+	unsigned interrupts;
+	unsigned deletes;
+	enum core_dialect dialect;
+	unsigned idle_minutes;
+	char origin[CORE_NAME_MAX + 1];
+	bool ended;
+	struct fake_toolboxes *toolboxes;
 	char name[CORE_NAME_MAX + 1];
 	char pool[CORE_NAME_MAX + 1];
 	unsigned watches;

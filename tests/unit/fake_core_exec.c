@@ -139,6 +139,7 @@ int core_exec_interrupt(struct core *core, const struct principal *who,
 {
 	struct exec_view view;
 
+	core->interrupts++;
 	return core_exec_get(core, who, container, id, &view, err);
 }
 

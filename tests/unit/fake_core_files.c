@@ -323,10 +323,16 @@ int core_cfile_find(struct core *core, const struct principal *who,
 		    const char *container, const char *path,
 		    struct cfile_view *ret, struct error *err)
 {
-	(void)core;
+	size_t i;
+
 	(void)who;
 	if (fake_core_find(container, err) < 0)
 		return -ENOENT;
+	for (i = 0; i < core->cfiles; i++)
+		if (strcmp(core->cfile[i].path, path) == 0) {
+			fill_cfile(core, i, ret);
+			return 0;
+		}
 	if (strcmp(path, "/mnt/data/sub/a\xcc\x81 b") != 0)
 		return error_set(err, ERR_NOT_FOUND, "No such file: %s", path);
 	*ret = (struct cfile_view){

@@ -16,6 +16,11 @@ struct fake_later {
 	part_fn part;
 	json_fn json;
 	exec_fn exec;
+	toolbox_fn toolbox;
+	toolbox_version_fn toolbox_version;
+	struct toolbox_view toolbox_view;
+	struct toolbox_version_view version_view;
+	struct error err;
 	void *userdata;
 	struct file_view file_view;
 	struct parts_view parts_view;
@@ -27,6 +32,13 @@ struct fake_later {
 
 /** fake_core_later() - Have one called, with what the caller puts into it */
 struct fake_later *fake_core_later(struct core *core, void *userdata);
+
+/** fake_core_fill_container() - The one container, called @name */
+void fake_core_fill_container(const struct core *core,
+			      struct container_view *view, const char *name);
+
+/** fake_toolboxes_free() - End what fake_core_toolboxes.c keeps */
+void fake_toolboxes_free(struct core *core);
 
 /** fake_core_find() - 0 for the one container there is, else as core says it */
 int fake_core_find(const char *id, struct error *err);

@@ -143,7 +143,7 @@ class Checked:
                               for part in re.split(r"(\{\w+\})", path))
             self.templates.append((path.count("{"), method, re.compile(pattern), path, operation))
         # A name that is written out comes before one that stands for any.
-        self.templates.sort(key=lambda template: template[0])
+        self.templates.sort(key=lambda template: (template[0], -len(template[3])))
 
     def operation(self, method, path):
         for _, verb, pattern, template, operation in self.templates:
@@ -305,6 +305,48 @@ def try_sessions(c):
     c.call("POST", f"{at}/.management/stopSession?{old}")
 
 
+def try_toolboxes(c):
+    at, query = "/api/projects/p/toolboxes", "?api-version=v1"
+    entry = {"tools": [{"type": "code_interpreter", "container": {"type": "auto"}}], "metadata": {"a": "b"}}
+    c.call("POST", f"{at}/box/versions{query}", entry)
+    c.call("POST", f"{at}/box/versions{query}", {**entry, "description": "x", "policies": {"timeout_s": 9}})
+    c.call("POST", f"{at}/box/versions{query}", {"tools": [{"type": "mcp"}]}, expect=400)
+    c.call("GET", f"{at}{query}")
+    c.call("GET", f"{at}/box{query}")
+    c.call("GET", f"{at}/box", expect=400)
+    c.call("GET", f"{at}/box/versions{query}&limit=1")
+    c.call("GET", f"{at}/box/versions/1{query}")
+    c.call("PATCH", f"{at}/box{query}", {"default_version": "2"})
+    c.call("DELETE", f"{at}/box/versions/2{query}", expect=400)
+    c.call("DELETE", f"{at}/box/versions/1{query}", expect=204)
+    for path in (f"{at}/box/mcp", "/api/projects/p/toolsets/box/mcp", f"{at}/box:invoke_mcp", f"{at}/box/versions/2/mcp"):
+        try_mcp(c, path + query)
+    c.call("DELETE", f"{at}/box{query}", expect=204)
+    c.call("GET", f"{at}/box{query}", expect=404)
+
+
+def try_mcp(c, path):
+    def message(method, **params):
+        return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+    c.call("POST", path, message("initialize", protocolVersion="2025-11-25"))
+    c.call("POST", path, {"jsonrpc": "2.0", "method": "notifications/initialized"}, expect=202)
+    c.call("POST", path, message("tools/list"))
+    c.call("POST", path, message("tools/call", name="code_interpreter", arguments={"code": "count"}))
+    c.call("POST", path, message("tools/call", name="nothing"))
+    c.call("POST", path, message("nothing"))
+    c.call("POST", path, [], expect=400)
+    c.call("POST", path, "{", {"Content-Type": "application/json"}, expect=400)
+    c.call("POST", path, message("ping"), {"Origin": "http://other.example"}, expect=403)
+    c.call("POST", path, message("ping"), {"Mcp-Session-Id": "no"}, expect=404)
+    c.call("DELETE", path, expect=400)
+
+
+def try_places(c):
+    try_mcp(c, "/mcp")
+    try_mcp(c, "/pools/default/mcp")
+
+
 def try_operation(c):
     c.call("GET", "/v1/models")
     c.call("GET", "/healthz")
@@ -349,7 +391,8 @@ def try_admin(c):
 
 def what_is_answered_is_as_described():
     with daemon() as c:
-        for group in (try_operation, try_files, try_uploads, try_containers, try_sessions, try_admin):
+        for group in (try_operation, try_files, try_uploads, try_containers, try_sessions, try_toolboxes, try_places,
+                      try_admin):
             group(c)
         all_of_them = {(method, path) for method, path, _, _ in operations(c.document)}
         print(f"# {len(c.seen)} of {len(all_of_them)} operations were tried")

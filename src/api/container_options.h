@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_CONTAINER_OPTIONS_H
+#define API_CONTAINER_OPTIONS_H
+
+/*
+ * What may be said of a container wherever one is asked for: when it is made,
+ * and where a tool brings its own.
+ */
+
+#include "base/json.h"
+#include "core/core.h"
+
+/**
+ * struct container_options - memory_limit, file_ids and network_policy
+ * @file_ids:	Borrowed from the JSON
+ *
+ * The network that is asked for can only be none, so there is nothing to keep.
+ */
+struct container_options {
+	enum memory_tier memory;
+	const char *file_ids[CORE_FILE_IDS_MAX];
+	size_t file_count;
+};
+
+/**
+ * container_options_read() - Read them from an object
+ * @path:	Where it is in the request, for errors; NULL at the top
+ */
+int container_options_read(const struct json_object *object, const char *path,
+			   struct container_options *ret, struct error *err);
+
+/** container_options_apply() - Ask core for such a container; borrows them */
+void container_options_apply(const struct container_options *options,
+			     struct container_spec *spec);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* New versions of toolboxes: what is asked for, checked and kept. */
+#include <errno.h>
+#include <string.h>
+
+#include "api/handlers.h"
+#include "api/mcp.h"
+#include "api/reply.h"
+#include "api/request.h"
+#include "api/toolbox_offer.h"
+#include "api/toolboxes.h"
+#include "base/cleanup.h"
+
+enum {
+	DESCRIPTION_MAX = 4096,
+	METADATA_MAX = 16,
+	METADATA_KEY_MAX = 64,
+	METADATA_VALUE_MAX = 512,
+};
+
+static int refuse(struct error *err, const char *param, const char *what)
+{
+	error_set(err, ERR_BAD_REQUEST, "'%s' %s", param, what);
+	error_set_param(err, "%s", param);
+	return -EINVAL;
+}
+
+struct version_fields {
+	struct json_string description;
+	struct json_object *metadata;
+	struct json_object *tools;
+	struct json_object *skills;
+	struct json_object *policies;
+};
+
+static const struct json_field version_table[] = {
+	JSON_STRING_FIELD("description", struct version_fields, description,
+			  .max = DESCRIPTION_MAX),
+	JSON_OBJECT_FIELD("metadata", struct version_fields, metadata),
+	JSON_ARRAY_FIELD("tools", struct version_fields, tools,
+			 .required = true),
+	JSON_ARRAY_FIELD("skills", struct version_fields, skills),
+	JSON_OBJECT_FIELD("policies", struct version_fields, policies),
+};
+
+struct metadata_check {
+	unsigned count;
+	struct error *err;
+};
+
+static int on_metadata(const char *key, struct json_object *value,
+		       void *userdata)
+{
+	struct metadata_check *check = userdata;
+
+	if (++check->count > METADATA_MAX)
+		return refuse(check->err, "metadata", "has more than 16 keys");
+	if (strlen(key) > METADATA_KEY_MAX)
+		return refuse(check->err, "metadata",
+			      "has a key of more than 64 bytes");
+	if (json_kind_of(value) != JSON_STRING)
+		return refuse(check->err, "metadata",
+			      "has a value that is no string");
+	if (json_string_of(value).length > METADATA_VALUE_MAX)
+		return refuse(check->err, "metadata",
+			      "has a value of more than 512 bytes");
+	return 0;
+}
+
+/* What it names has to be there, and its maker's to name. */
+static int check_things(struct request *req, const struct toolbox_offer *offer,
+			struct error *err)
+{
+	struct file_view file;
+	size_t i, k;
+	int r = 0;
+
+	if (offer->pool)
+		r = core_pool_check(req->core, offer->pool, err);
+	for (i = 0; r >= 0 && i < offer->tools; i++) {
+		const struct toolbox_tool *tool = &offer->tool[i];
+
+		if (tool->container)
+			r = mcp_container_may_use(req, tool->container, err);
+		for (k = 0; r >= 0 && k < tool->options.file_count; k++)
+			r = core_file_get(req->core, &req->who,
+					  tool->options.file_ids[k], &file,
+					  err);
+	}
+	return r;
+}
+
+/* Members are kept as they came, in an order of ours. */
+static int write_definition(const struct version_fields *fields,
+			    struct buf *text, struct error *err)
+{
+	struct json_writer w = JSON_WRITER_INIT(text);
+	int r;
+
+	json_write_object(&w, NULL);
+	json_write_bytes(&w, "description", fields->description.data,
+			 fields->description.length);
+	json_write_value(&w, "metadata", fields->metadata);
+	json_write_value(&w, "tools", fields->tools);
+	if (fields->skills)
+		json_write_value(&w, "skills", fields->skills);
+	if (fields->policies)
+		json_write_value(&w, "policies", fields->policies);
+	json_write_close(&w);
+	r = json_write_end(&w);
+	if (r == -EMSGSIZE)
+		return error_set(err, ERR_BAD_REQUEST,
+				 "The version is larger than %d bytes",
+				 CORE_DEFINITION_MAX);
+	return r < 0 ? error_set_errno(err, r, "Cannot make a toolbox") : 0;
+}
+
+static int read_definition(struct request *req, struct buf *text,
+			   struct error *err)
+{
+	struct version_fields fields = { .tools = NULL };
+	struct metadata_check check = { 0, err };
+	struct json_object *object;
+	struct toolbox_offer offer;
+	int r;
+
+	r = request_json(req, &object, err);
+	if (r >= 0)
+		r = json_read_fields(object, NULL, version_table,
+				     sizeof(version_table) /
+					     sizeof(version_table[0]),
+				     JSON_UNKNOWN_IGNORED, &fields, err);
+	if (r >= 0)
+		r = json_each_member(fields.metadata, on_metadata, &check);
+	if (r >= 0)
+		r = toolbox_offer_read(object, &offer, err);
+	if (r >= 0)
+		r = check_things(req, &offer, err);
+	return r < 0 ? r : write_definition(&fields, text, err);
+}
+
+static void on_version(void *userdata,
+		       const struct toolbox_version_view *version,
+		       const struct error *err)
+{
+	struct request *req = userdata;
+	struct error failure = ERROR_INIT;
+
+	if (error_is_set(err)) {
+		request_failed(req, err);
+		return;
+	}
+	toolboxes_write_version(reply_writer(req), version);
+	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+}
+
+int toolboxes_versions_create(struct request *req, struct error *err)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(CORE_DEFINITION_MAX);
+	struct toolbox_name name = { NULL, req->match.param[0] };
+	int r;
+
+	r = toolboxes_check_call(req, err);
+	if (r < 0)
+		return r;
+	name.project = req->match.project;
+	if (!toolboxes_name_is_valid(name.name))
+		return refuse(err, "name",
+			      "must be 1 to 63 letters, digits and inner "
+			      "hyphens");
+	r = read_definition(req, &text, err);
+	if (r >= 0)
+		r = core_toolbox_version_create(req->core, &req->who, &name,
+						buf_str(&text), on_version,
+						req, err);
+	return r < 0 ? r : ROUTE_PENDING;
+}
