@@ -60,6 +60,12 @@ int clock_new_manual(usec_t boot, usec_t wall, struct clock **ret_clock)
 	return 0;
 }
 
+void clock_set_wall(struct clock *c, usec_t wall)
+{
+	assert(c->manual);
+	c->wall = wall - c->offset;
+}
+
 void clock_free(struct clock *c)
 {
 	if (!c)

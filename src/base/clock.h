@@ -72,6 +72,9 @@ int clock_new(struct clock **ret_clock);
  */
 int clock_new_manual(usec_t boot, usec_t wall, struct clock **ret_clock);
 
+/** clock_set_wall() - Have somebody set the host's date; of a manual clock only */
+void clock_set_wall(struct clock *c, usec_t wall);
+
 /** clock_free() - End a clock; nobody may be watching any more */
 void clock_free(struct clock *c);
 void clock_freep(struct clock **c);

@@ -8,12 +8,13 @@
 
 usec_t usage_assigned(const struct container *c)
 {
-	usec_t until;
+	const struct vm *vm = c->vm;
 
-	if (!c->vm || !c->vm->assigned_usec)
+	if (!vm || !vm->assigned_usec || c->state == SESSION_VIEW_ENDED ||
+	    strcmp(vm->boot_id, c->core->boot_id) != 0)
 		return c->assigned_usec;
-	until = c->ended_usec ? c->ended_usec : clock_wall(c->core->clock);
-	return usec_sub(until, c->vm->assigned_usec);
+	/* Not by dates: somebody may set the host's. */
+	return usec_sub(clock_boot(c->core->clock), vm->assigned_boot_usec);
 }
 
 static uint64_t memory_used(uint32_t memory_mib, usec_t assigned_usec)

@@ -20,6 +20,7 @@ unit_tests += \
 	%reldir%/test_core_hostile_files \
 	%reldir%/test_core_input_type \
 	%reldir%/test_core_lifecycle \
+	%reldir%/test_core_limits \
 	%reldir%/test_core_patience \
 	%reldir%/test_core_keys \
 	%reldir%/test_core_parts \
@@ -66,6 +67,9 @@ tests_unit_test_core_input_type_LDADD = $(core_test_libs)
 tests_unit_test_core_lifecycle_SOURCES = %reldir%/test_core_lifecycle.c \
 	$(core_fixture)
 tests_unit_test_core_lifecycle_LDADD = $(core_test_libs)
+
+tests_unit_test_core_limits_SOURCES = %reldir%/test_core_limits.c $(core_fixture)
+tests_unit_test_core_limits_LDADD = $(core_test_libs)
 
 tests_unit_test_core_parts_SOURCES = %reldir%/test_core_parts.c $(core_fixture)
 tests_unit_test_core_parts_LDADD = $(core_test_libs)
