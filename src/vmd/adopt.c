@@ -191,10 +191,17 @@ static void adopt_directories(struct adoption *a)
 		close_fd(&fd);
 		return;
 	}
-	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
+	while ((entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") == 0 ||
+		    strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (id_is(ID_VM, entry->d_name))
 			adopt_directory(a, entry->d_name);
+		else
+			log_warning(NULL, 0,
+				    "'%s' lies among the VMs and is none, "
+				    "leaving it", entry->d_name);
+	}
 }
 
 /* A domain without a directory: it bears our mark, so it is ours to end. */

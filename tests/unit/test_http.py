@@ -545,6 +545,31 @@ def pools_are_looked_up_and_are_no_paths():
                 assert e.status in (400, 404), e
 
 
+# ------------------------------------------------------------------ leftovers
+
+
+def what_a_crash_leaves_goes_and_what_is_not_ours_stays():
+    with daemon() as host:
+        host.process.kill()
+        host.process.wait()
+        vms = host.dir / "vm"
+        ours = vms / "vm_0123456789abcdefghijkl"
+        ours.mkdir()
+        (ours / "scratch.img").write_bytes(b"x" * 4096)
+        for path in (ours, ours / "scratch.img"):
+            os.chown(path, vms.stat().st_uid, vms.stat().st_gid)
+        theirs = [vms / "notes.txt", vms / "vm_backup.img", vms / "old" / "scratch.img"]
+        theirs[2].parent.mkdir()
+        for path in theirs:
+            path.write_text("not yours")
+        host.start_for_clients()
+        assert not ours.exists()
+        for path in theirs:
+            assert path.read_text() == "not yours", path
+        assert "'notes.txt' lies among the VMs and is none" in log_of(host)
+        assert host.differences() == []
+
+
 TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          files_come_and_go_over_tls,
          links_say_https,
@@ -559,7 +584,8 @@ TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          slow_heads_end_at_their_deadline,
          slow_bodies_and_readers_end_at_their_deadlines,
          nothing_that_is_sent_becomes_a_line_of_the_log,
-         pools_are_looked_up_and_are_no_paths]
+         pools_are_looked_up_and_are_no_paths,
+         what_a_crash_leaves_goes_and_what_is_not_ours_stays]
 
 
 def run(test):
