@@ -113,6 +113,7 @@ static void a_limit_ends_nobody_elses_session(void **state)
 		clock_advance(fx->clock, 20 * USEC_PER_MINUTE);
 		assert_int_equal(tenant_create(fx, &who, &b), 0);
 		/* Its guest has no files to give, and does not say so. */
+		fixture_settle(fx);
 		clock_advance(fx->clock, 11 * USEC_PER_SEC);
 		fixture_wait_state(fx, mine, SESSION_VIEW_ENDED);
 		assert_string_equal(fixture_container(fx, mine).ended_reason,
