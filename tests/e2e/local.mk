@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	%reldir%/test_input.py \
 	%reldir%/test_isolation.py \
 	%reldir%/test_lifecycle_faults.py \
+	%reldir%/test_neighbours.py \
 	%reldir%/test_python_image.py \
 	%reldir%/test_start.py \
 	%reldir%/test_survival.py \
