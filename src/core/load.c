@@ -95,6 +95,24 @@ static void load_number(void *object, void *userdata)
 
 /* --------------------------------------------------------------------- VMs */
 
+/*
+ * When a session was used last, on the boot clock. The ledger has a date, which
+ * somebody may have set anew since; the VM's assignment is there on both clocks,
+ * so the time between the two tells it.
+ */
+static void load_activity(struct container *c)
+{
+	const struct vm *vm = c->vm;
+	usec_t now = clock_boot(c->core->clock);
+
+	if (strcmp(vm->boot_id, c->core->boot_id) != 0)
+		return;
+	c->active_boot = usec_add(vm->assigned_boot_usec,
+				  usec_sub(c->active_wall, vm->assigned_usec));
+	if (c->active_boot > now)
+		c->active_boot = now;
+}
+
 static void on_vm(void *userdata, const struct store_vm *row)
 {
 	struct loading *l = userdata;
@@ -112,8 +130,10 @@ static void on_vm(void *userdata, const struct store_vm *row)
 	if (c) {
 		vm->container = c;
 		c->vm = vm;
-		if (vm->assigned_usec)
+		if (vm->assigned_usec) {
 			budget_begin(c);
+			load_activity(c);
+		}
 		return;
 	}
 	pool_put(vm->pool, vm);

@@ -49,6 +49,29 @@ static void the_hosts_date_decides_no_limit(void **state)
 	}
 }
 
+static void nor_does_it_at_a_restart(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE];
+	size_t i;
+
+	for (i = 0; i < sizeof(dates) / sizeof(dates[0]); i++) {
+		fixture_start(fx);
+		(void)fixture_session(fx, c);
+		clock_advance(fx->clock, 10 * USEC_PER_SEC);
+		fixture_settle(fx);
+		fixture_kill(fx);
+		clock_set_wall(fx->clock, dates[i]);
+		fixture_start(fx);
+		fixture_settle(fx);
+		clock_advance(fx->clock, IDLE - 11 * USEC_PER_SEC);
+		assert_false(has_expired(fx, c));
+		clock_advance(fx->clock, USEC_PER_SEC);
+		assert_true(has_expired(fx, c));
+		fixture_kill(fx);
+	}
+}
+
 static void a_host_that_slept_ends_what_is_past_its_limit(void **state)
 {
 	struct fixture *fx = *state;
@@ -220,6 +243,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(the_hosts_date_decides_no_limit),
+		TEST(nor_does_it_at_a_restart),
 		TEST(a_host_that_slept_ends_what_is_past_its_limit),
 		TEST(what_counts_as_activity_moves_the_idle_limit),
 		TEST(an_upload_under_way_stops_the_clock),
