@@ -57,9 +57,11 @@ static void on_deadline(struct timer *t, void *userdata)
 
 	(void)t;
 	error_set(&err, ERR_GUEST, "the guest cannot be reached");
+	/* One that an earlier daemon gave away has booted. */
 	vm_fail(vm,
-		vm->state == VM_READY ? END_GUEST_UNRESPONSIVE :
-					END_BOOT_FAILED,
+		vm->state == VM_READY || vm->assigned_usec ?
+			END_GUEST_UNRESPONSIVE :
+			END_BOOT_FAILED,
 		&err);
 }
 

@@ -90,6 +90,24 @@ static void an_execution_whose_row_was_lost_is_taken_up(void **state)
 	assert_int_equal(g->call, 8);
 }
 
+static void a_guest_that_is_not_reached_again_did_boot(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	fixture_settle(fx);
+	fixture_kill(fx);
+	fx->vmd.refuse_dials = true;
+	fixture_start(fx);
+	fixture_settle(fx);
+	clock_advance(fx->clock, 61 * USEC_PER_SEC);
+	fixture_wait_state(fx, c, SESSION_VIEW_ENDED);
+	assert_string_equal(fixture_container(fx, c).ended_reason,
+			    "guest_unresponsive");
+}
+
 static void what_waited_is_run(void **state)
 {
 	struct fixture *fx = *state;
@@ -382,6 +400,7 @@ int main(void)
 		TEST(an_idle_session_goes_on),
 		TEST(a_running_execution_comes_to_its_full_result),
 		TEST(an_execution_whose_row_was_lost_is_taken_up),
+		TEST(a_guest_that_is_not_reached_again_did_boot),
 		TEST(what_waited_is_run),
 		TEST(what_was_finished_meanwhile_is_told),
 		TEST(what_was_sent_and_not_noted_comes_one_after_the_other),
