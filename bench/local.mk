@@ -1,3 +1,3 @@
 # Benchmarks: run by hand or by contrib/check, never built.
 
-EXTRA_DIST += %reldir%/run
+EXTRA_DIST += %reldir%/http %reldir%/run
