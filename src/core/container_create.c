@@ -228,6 +228,9 @@ static int take_vm(struct container *c, struct error *err)
 		r = vm_new(c->core, c->pool, mib, &c->vm, err);
 		if (r < 0)
 			return r;
+		/* Once, however often a create that waits has tried. */
+		if (mib == 0)
+			c->core->metrics.claims_none++;
 	}
 	c->vm->container = c;
 	strcpy(c->image, c->vm->image);

@@ -235,6 +235,7 @@ int core_new(const struct core_config *config, struct core **ret,
 	core->event = sd_event_ref(config->event);
 	core->clock = config->clock;
 	core->guest_clock = config->guest_clock;
+	core->proc = config->proc ? config->proc : "/proc";
 	core->settings = config->settings;
 	core->store = config->store;
 	core->blobs = config->blobs;

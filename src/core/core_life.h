@@ -19,12 +19,15 @@ struct vmd_hello;
  * @guest_clock: For the deadlines of guests and of the hypervisor process,
  *		which live in the kernel's time: never moved, except in unit
  *		tests. NULL: the kernel's
+ * @proc:	Where the kernel says how the host is; NULL: /proc, as always
+ *		but in unit tests
  * @vmd:	Its owner passes on what its handlers hear: core_vmd_…()
  */
 struct core_config {
 	sd_event *event;
 	struct clock *clock;
 	struct clock *guest_clock;
+	const char *proc;
 	const struct settings *settings;
 	struct store *store;
 	struct blobs *blobs;

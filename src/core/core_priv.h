@@ -47,6 +47,7 @@ struct core {
 	struct clock *clock;
 	struct clock *guest_clock;
 	struct clock *own_clock; /* guest_clock, if nobody gave one */
+	const char *proc;
 	const struct settings *settings;
 	struct store *store;
 	struct blobs *blobs;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,16 +29,29 @@ int host_room_memory(const char *meminfo, uint64_t *ret_bytes)
 	return 0;
 }
 
-static int memory_now(uint64_t *ret_bytes)
+int host_room_read(const struct core *core, const char *name, char *text,
+		   size_t size)
 {
-	_cleanup_close_ int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-	char text[MEMINFO_MAX];
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX];
+	ssize_t n;
 
+	(void)snprintf(path, sizeof(path), "%s/%s", core->proc, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, size - 1);
 	if (n < 0)
 		return -errno;
 	text[n] = '\0';
-	return host_room_memory(text, ret_bytes);
+	return 0;
+}
+
+static int memory_now(const struct core *core, uint64_t *ret_bytes)
+{
+	char text[MEMINFO_MAX];
+	int r;
+
+	r = host_room_read(core, "meminfo", text, sizeof(text));
+	return r < 0 ? r : host_room_memory(text, ret_bytes);
 }
 
 static int check_memory(const struct core *core, struct error *err)
@@ -46,7 +60,8 @@ static int check_memory(const struct core *core, struct error *err)
 	int r;
 
 	/* A kernel that does not say is no reason to serve nobody. */
-	if (floor == 0 || memory_now(&available) < 0 || available >= floor)
+	if (floor == 0 || memory_now(core, &available) < 0 ||
+	    available >= floor)
 		return 0;
 	r = error_set(err, ERR_CAPACITY,
 		      "The host has %" PRIu64 " MiB of memory left; below "

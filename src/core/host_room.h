@@ -10,11 +10,22 @@
  * the host itself, have what they need to go on.
  */
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 
 struct core;
+
+/**
+ * host_room_read() - Read what the kernel says of the host
+ * @name:	A small file below /proc
+ * @text:	Its text, ended by a NUL and cut to fit
+ *
+ * Return: 0 or a negative errno
+ */
+int host_room_read(const struct core *core, const char *name, char *text,
+		   size_t size);
 
 /** host_room_memory() - Read "MemAvailable" of the text of /proc/meminfo
  *

@@ -213,15 +213,12 @@ struct vm *pool_claim(struct pool *pool)
 		m->claims_ready++;
 	} else {
 		vm = pool_find_state(pool, VM_STARTING, VM_BOOTING);
-		if (vm)
-			m->claims_booting++;
-		else
-			m->claims_none++;
+		if (!vm)
+			return NULL;
+		m->claims_booting++;
 	}
-	if (vm) {
-		pool_take(pool, vm);
-		pool_refill(pool);
-	}
+	pool_take(pool, vm);
+	pool_refill(pool);
 	return vm;
 }
 
@@ -331,7 +328,8 @@ static usec_t pool_wait(const struct pool *pool)
 		return pool->refill_from - now;
 	if (pool_ready_count(pool) < pool->ready_min)
 		return 0;
-	return pressure_cpu() > (int)pool->core->set.refill_pressure ?
+	return pressure_cpu(pool->core) >
+			       (int)pool->core->set.refill_pressure ?
 		       POOL_PRESSURE_PAUSE :
 		       0;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/pressure.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
+#include "core/host_room.h"
 
 enum {
 	PRESSURE_FILE_MAX = 512,
@@ -21,15 +19,11 @@ int pressure_parse(const char *text)
 	return hundredths;
 }
 
-int pressure_cpu(void)
+int pressure_cpu(const struct core *core)
 {
-	_cleanup_close_ int fd =
-		open("/proc/pressure/cpu", O_RDONLY | O_CLOEXEC);
 	char text[PRESSURE_FILE_MAX];
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
-	if (n < 0)
+	if (host_room_read(core, "pressure/cpu", text, sizeof(text)) < 0)
 		return -1;
-	text[n] = '\0';
 	return pressure_parse(text);
 }

@@ -4,6 +4,8 @@
 
 /* How hard pressed the host is, as Linux measures it (PSI). */
 
+struct core;
+
 /**
  * pressure_parse() - Read the text of a file in /proc/pressure
  *
@@ -17,6 +19,6 @@ int pressure_parse(const char *text);
  *
  * Return: hundredths; -1 if the kernel does not say
  */
-int pressure_cpu(void);
+int pressure_cpu(const struct core *core);
 
 #endif

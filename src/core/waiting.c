@@ -22,6 +22,19 @@ static void arm_deadline(struct waiting *q)
 		timer_clear(q->deadline);
 }
 
+/*
+ * A VM that ends says so. Memory that another process of the host gives back
+ * does not: somebody has to look.
+ */
+static void look_again(struct waiting *q)
+{
+	usec_t next = usec_add(clock_boot(q->pool->core->guest_clock),
+			       WAITING_LOOK_USEC);
+
+	if (q->count > 0 && next < timer_deadline(q->room))
+		timer_set(q->room, next);
+}
+
 static void on_deadline(struct timer *t, void *userdata)
 {
 	struct waiting *q = userdata;
@@ -69,6 +82,7 @@ static void on_room(struct timer *t, void *userdata)
 		break;
 	}
 	arm_deadline(q);
+	look_again(q);
 	if (!w)
 		pools_refill(core);
 }
@@ -118,6 +132,7 @@ int waiting_add(struct pool *pool, struct waiter *w, int r, struct error *err)
 	TAILQ_INSERT_TAIL(&q->list, w, next);
 	q->count++;
 	arm_deadline(q);
+	look_again(q);
 	return 0;
 }
 

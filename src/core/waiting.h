@@ -20,6 +20,9 @@
 struct core;
 struct pool;
 
+/* How often to look for room that nobody tells of. */
+#define WAITING_LOOK_USEC USEC_PER_SEC
+
 /**
  * struct waiter - One who waits; part of its owner
  * @try:	Room may be there: returns whether it waits no more. It may
@@ -40,7 +43,7 @@ struct waiting {
 	struct waiter_list list; /* oldest first: all wait equally long */
 	unsigned count;
 	struct timer *deadline;
-	struct timer *room; /* at once, but not from within whoever left */
+	struct timer *room; /* not from within whoever left */
 };
 
 int waiting_init(struct pool *pool);

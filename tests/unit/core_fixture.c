@@ -95,6 +95,33 @@ void fixture_set(struct fixture *fx, const char *assignment)
 		fail_msg("%s", err.message);
 }
 
+static void write_proc(const struct fixture *fx, const char *name,
+		       const char *text)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", fx->proc, name);
+	assert_int_equal(fs_write_file_atomic(AT_FDCWD, path, text,
+					      strlen(text), 0600),
+			 0);
+}
+
+void fixture_host(struct fixture *fx, unsigned memory_mib, unsigned pressure)
+{
+	char path[128], text[128];
+
+	(void)snprintf(fx->proc, sizeof(fx->proc), "%s/proc", fx->dir);
+	(void)snprintf(path, sizeof(path), "%s/pressure", fx->proc);
+	assert_int_equal(fs_mkdir_p(path, 0700), 0);
+	(void)snprintf(text, sizeof(text),
+		       "MemTotal: 1 kB\nMemAvailable: %u kB\n",
+		       memory_mib << 10);
+	write_proc(fx, "meminfo", text);
+	(void)snprintf(text, sizeof(text), "some avg10=%u.50 avg60=0.00\n",
+		       pressure);
+	write_proc(fx, "pressure/cpu", text);
+}
+
 static void on_core_ready(void *userdata)
 {
 	struct fixture *fx = userdata;
@@ -141,6 +168,7 @@ void fixture_start(struct fixture *fx)
 		.event = fx->event,
 		.clock = fx->clock,
 		.guest_clock = fx->clock,
+		.proc = fx->proc[0] ? fx->proc : NULL,
 		.settings = fx->settings,
 		.development = true,
 	};

@@ -30,6 +30,7 @@ struct fixture {
 	struct vmd_client *client;
 	struct scripted_vmd vmd;
 	int remote; /* socket of one in another process; 0: that of ours */
+	char proc[80]; /* what the kernel says of the host; "": nothing yet */
 	struct core *core;
 	bool ready;
 	struct principal who;
@@ -49,6 +50,14 @@ int fixture_teardown(void **state);
 
 /** fixture_set() - A setting; before fixture_start() */
 void fixture_set(struct fixture *fx, const char *assignment);
+
+/**
+ * fixture_host() - Let the host have as much memory, and its CPUs that pressure
+ *
+ * Before fixture_start() for the first time, then at any time; without it the
+ * host is this machine.
+ */
+void fixture_host(struct fixture *fx, unsigned memory_mib, unsigned pressure);
 
 /** fixture_start() - Begin, and wait until core is ready */
 void fixture_start(struct fixture *fx);

@@ -8,6 +8,7 @@
 #include "core/container.h"
 #include "core/core_admin.h"
 #include "core/core_exec.h"
+#include "core/pool.h"
 #include "core/pressure.h"
 #include "core/reconcile.h"
 #include "core/vm.h"
@@ -333,6 +334,61 @@ static void the_kernels_figure_of_pressure_is_read(void **state)
 	assert_int_equal(pressure_parse(""), -1);
 }
 
+/* Time for a refill that waits to look again, and for what it then does. */
+static void let_pools_look(struct fixture *fx)
+{
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		clock_advance(fx->clock, POOL_PRESSURE_PAUSE);
+		fixture_settle(fx);
+	}
+}
+
+static void a_busy_host_fills_its_pools_to_the_minimum_only(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a;
+
+	fixture_set(fx, "pool.default.ready=3");
+	fixture_set(fx, "pool.default.min=1");
+	fixture_set(fx, "host.refill_pressure=60");
+	fixture_host(fx, 4096, 61);
+	fixture_start(fx);
+	RUN_UNTIL(fx, fx->vmd.creates == 1);
+	let_pools_look(fx);
+	assert_int_equal(fx->vmd.creates, 1);
+
+	/* The ready one is somebody's at once, and the minimum is kept. */
+	fixture_create(fx, NULL, 0, &a);
+	assert_int_equal(fixture_container(fx, a.id).state,
+			 SESSION_VIEW_RUNNING);
+	RUN_UNTIL(fx, fx->vmd.creates == 2);
+	let_pools_look(fx);
+	assert_int_equal(fx->vmd.creates, 2);
+
+	fixture_host(fx, 4096, 60);
+	let_pools_look(fx);
+	RUN_UNTIL(fx, fx->vmd.creates == 4);
+}
+
+static void a_busy_host_starts_what_somebody_waits_for(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE];
+
+	fixture_set(fx, "pool.default.ready=1");
+	fixture_set(fx, "pool.default.min=0");
+	fixture_set(fx, "host.refill_pressure=60");
+	fixture_host(fx, 4096, 100);
+	fixture_start(fx);
+	let_pools_look(fx);
+	assert_int_equal(fx->vmd.creates, 0);
+	(void)fixture_session(fx, c);
+	let_pools_look(fx);
+	assert_int_equal(fx->vmd.creates, 1);
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -350,6 +406,8 @@ int main(void)
 		TEST(a_death_that_no_event_told_is_found),
 		TEST(what_reaches_a_limit_together_stops_together),
 		TEST(the_kernels_figure_of_pressure_is_read),
+		TEST(a_busy_host_fills_its_pools_to_the_minimum_only),
+		TEST(a_busy_host_starts_what_somebody_waits_for),
 	};
 
 	return RUN_TESTS(tests);

@@ -5,7 +5,34 @@
 
 #include "core/core_admin.h"
 #include "core/host_room.h"
+#include "core/waiting.h"
 #include "tenant_fixture.h"
+
+struct figure {
+	const char *name;
+	const char *labels;
+	double value;
+};
+
+static void on_figure(void *userdata, const char *name, const char *type,
+		      const char *help, const char *labels, double value)
+{
+	struct figure *f = userdata;
+
+	(void)type;
+	(void)help;
+	if (strcmp(f->name, name) == 0 && strcmp(f->labels, labels) == 0)
+		f->value = value;
+}
+
+static double figure_of(struct fixture *fx, const char *name,
+			const char *labels)
+{
+	struct figure f = { name, labels, -1 };
+
+	core_metrics(fx->core, on_figure, &f);
+	return f.value;
+}
 
 static void a_host_below_its_floors_starts_nothing(void **state)
 {
@@ -33,6 +60,42 @@ static void a_host_below_its_floors_starts_nothing(void **state)
 	assert_int_equal(fx->vmd.creates, 0);
 }
 
+/* No VM of ours ends: it is another process that gives memory back. */
+static void who_waits_for_the_hosts_memory_gets_it_once_it_is_free(void **state)
+{
+	const struct container_spec spec = { .name = "x" };
+	struct answer a[2] = { { .called = false }, { .called = false } };
+	struct fixture *fx = *state;
+	unsigned i;
+
+	fixture_set(fx, "host.memory_reserve=256M");
+	fixture_set(fx, "session.queue=2");
+	fixture_set(fx, "session.queue_wait=60");
+	fixture_host(fx, 255, 0);
+	fixture_start(fx);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(core_container_create(fx->core, &fx->who,
+						       &spec, on_container,
+						       &a[i], &a[i].err),
+				 0);
+	for (i = 0; i < 5; i++) {
+		clock_advance(fx->clock, WAITING_LOOK_USEC);
+		fixture_settle(fx);
+	}
+	assert_false(a[0].called || a[1].called);
+	assert_int_equal(fx->vmd.creates, 0);
+
+	fixture_host(fx, 256, 0);
+	clock_advance(fx->clock, WAITING_LOOK_USEC);
+	RUN_UNTIL(fx, a[0].called && a[1].called);
+	assert_false(a[0].failed || a[1].failed);
+	/* Five tries in vain are two creates nevertheless. */
+	assert_true(figure_of(fx, "cupola_claims_total", "found=\"nothing\"") ==
+		    2);
+	assert_true(figure_of(fx, "cupola_creates_queue_seconds_total", "") ==
+		    12);
+}
+
 static void the_kernels_figure_of_memory_is_read(void **state)
 {
 	uint64_t bytes = 0;
@@ -46,32 +109,6 @@ static void the_kernels_figure_of_memory_is_read(void **state)
 	assert_true(host_room_memory("MemTotal: 9 kB\n", &bytes) < 0);
 	assert_true(host_room_memory("x\nMemAvailable: lots\n", &bytes) < 0);
 	assert_true(host_room_memory("", &bytes) < 0);
-}
-
-struct figure {
-	const char *name;
-	const char *labels;
-	double value;
-};
-
-static void on_figure(void *userdata, const char *name, const char *type,
-		      const char *help, const char *labels, double value)
-{
-	struct figure *f = userdata;
-
-	(void)type;
-	(void)help;
-	if (strcmp(f->name, name) == 0 && strcmp(f->labels, labels) == 0)
-		f->value = value;
-}
-
-static double figure_of(struct fixture *fx, const char *name,
-			const char *labels)
-{
-	struct figure f = { name, labels, -1 };
-
-	core_metrics(fx->core, on_figure, &f);
-	return f.value;
 }
 
 static void the_queue_is_counted(void **state)
@@ -164,6 +201,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_host_below_its_floors_starts_nothing),
+		TEST(who_waits_for_the_hosts_memory_gets_it_once_it_is_free),
 		cmocka_unit_test(the_kernels_figure_of_memory_is_read),
 		TEST(the_queue_is_counted),
 		TEST(a_budget_counts_each_session_from_its_own_begin),
