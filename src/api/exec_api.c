@@ -8,13 +8,13 @@
 
 #include "api/api_private.h"
 #include "api/exec_stream.h"
+#include "api/exec_timeout.h"
 #include "api/handlers.h"
 #include "api/idempotency.h"
 #include "api/reply.h"
 #include "api/request.h"
 #include "api/view_json.h"
 #include "base/json.h"
-#include "base/settings.h"
 
 struct exec_fields {
 	struct json_string code;
@@ -49,29 +49,6 @@ static enum view_output output_of(const char *encoding)
 		       : VIEW_OUTPUT_UTF8;
 }
 
-/* Refused, never clamped, when it is longer than the operator allows. */
-static int read_timeout(struct request *req, double seconds, usec_t *ret,
-			struct error *err)
-{
-	usec_t max = settings_usec(req->api->config.settings, "exec",
-				   "max_timeout");
-
-	if (seconds == 0)
-		return 0;	/* not given: core's default */
-	if (seconds * (double)USEC_PER_SEC > (double)max) {
-		error_set(err, ERR_BAD_REQUEST,
-			  "'timeout_s' is above its maximum of %llu",
-			  (unsigned long long)(max / USEC_PER_SEC));
-		error_set_param(err, "timeout_s");
-		error_set_reason(err, "decimal_above_max_value");
-		return -EINVAL;
-	}
-	*ret = (usec_t)(seconds * (double)USEC_PER_SEC);
-	if (*ret == 0)
-		*ret = 1;
-	return 0;
-}
-
 static int read_spec(struct request *req, struct exec_fields *fields,
 		     struct exec_spec *spec, struct error *err)
 {
@@ -92,7 +69,8 @@ static int read_spec(struct request *req, struct exec_fields *fields,
 		error_set_param(err, "background");
 		return -EINVAL;
 	}
-	r = read_timeout(req, fields->timeout_s, &spec->timeout_usec, err);
+	r = exec_timeout_read(req, "timeout_s", fields->timeout_s, 0,
+			      &spec->timeout_usec, err);
 	if (r < 0)
 		return r;
 	spec->code = fields->code.data;

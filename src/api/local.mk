@@ -21,6 +21,7 @@ libapi_a_SOURCES = \
 	%reldir%/exec_api.c \
 	%reldir%/exec_words.c %reldir%/exec_words.h \
 	%reldir%/exec_stream.c %reldir%/exec_stream.h \
+	%reldir%/exec_timeout.c %reldir%/exec_timeout.h \
 	%reldir%/handlers.h \
 	%reldir%/header.c %reldir%/header.h \
 	%reldir%/health.c \

@@ -5,6 +5,7 @@
 
 #include "api/api_private.h"
 #include "api/exec_stream.h"
+#include "api/exec_timeout.h"
 #include "api/mcp.h"
 #include "api/request.h"
 #include "base/cleanup.h"
@@ -149,21 +150,31 @@ static usec_t least(usec_t a, usec_t b)
 	return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* 0 is core's default. What was asked for is refused, not cut, if too long. */
-static usec_t time_limit(const struct mcp_call *call, double asked_s)
+/* For a call that gives no limit; 0 is core's default. */
+static usec_t usual_time(const struct mcp_call *call, usec_t policy)
 {
 	const struct settings *s = call->req->api->config.settings;
-	usec_t policy = (usec_t)call->offer.timeout_s * USEC_PER_SEC;
 	usec_t limit = 0;
 
-	if (asked_s > 0)
-		return least((usec_t)(asked_s * USEC_PER_SEC), policy);
 	if (!json_member(call->message.meta, "progressToken"))
 		limit = MCP_TOOL_USEC;
 	if (limit == 0 && policy == 0)
 		return 0;
 	return least(least(limit, policy),
 		     settings_usec(s, "exec", "max_timeout"));
+}
+
+static int read_time(const struct mcp_call *call, double asked_s, usec_t *ret,
+		     struct error *err)
+{
+	usec_t policy = (usec_t)call->offer.timeout_s * USEC_PER_SEC;
+	int r;
+
+	r = exec_timeout_read(call->req, "timeout_s", asked_s, policy, ret,
+			      err);
+	if (r >= 0 && *ret == 0)
+		*ret = usual_time(call, policy);
+	return r;
 }
 
 static int read_run(struct mcp_call *call, const struct json_field *table,
@@ -179,11 +190,10 @@ static int read_run(struct mcp_call *call, const struct json_field *table,
 	call->spec = (struct exec_spec){
 		.code = ret->code.data,
 		.code_len = ret->code.length,
-		.timeout_usec = time_limit(call, ret->timeout_s),
 		.spill = true,
 		.trace = call->req->head.value[FIELD_TRACEPARENT],
 	};
-	return 0;
+	return read_time(call, ret->timeout_s, &call->spec.timeout_usec, err);
 }
 
 #define READ(call, table, ret, err)                                            \

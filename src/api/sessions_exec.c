@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "api/exec_stream.h"
+#include "api/exec_timeout.h"
 #include "api/handlers.h"
 #include "api/reply.h"
 #include "api/request.h"
@@ -289,10 +290,11 @@ static int run_read(struct request *req, struct run *run,
 		run->form.output_max = SESSION_OUTPUT_DEFAULT;
 	run->spec.stdin_data = fields.stdin_text.data;
 	run->spec.stdin_len = fields.stdin_text.length;
-	run->spec.timeout_usec = (usec_t)fields.timeout * USEC_PER_SEC;
 	run->spec.spill = true;
 	run->spec.trace = req->head.value[FIELD_TRACEPARENT];
-	return 0;
+	return exec_timeout_read(req, "timeoutInSeconds",
+				 (double)fields.timeout, 0,
+				 &run->spec.timeout_usec, err);
 }
 
 /* --------------------------------------------------------------------- the run */

@@ -23,6 +23,10 @@ tests_unit_test_api_overload_SOURCES = %reldir%/test_api_overload.c \
 	$(api_fixture)
 tests_unit_test_api_overload_LDADD = $(api_fixture_libs)
 
+unit_tests += %reldir%/test_api_bounds
+tests_unit_test_api_bounds_SOURCES = %reldir%/test_api_bounds.c $(api_fixture)
+tests_unit_test_api_bounds_LDADD = $(api_fixture_libs)
+
 unit_tests += %reldir%/test_api_cors
 tests_unit_test_api_cors_SOURCES = %reldir%/test_api_cors.c $(api_fixture)
 tests_unit_test_api_cors_LDADD = $(api_fixture_libs)

@@ -320,6 +320,34 @@ static void policies_hold(void **state)
 	assert_non_null(strstr(said.answer.body, "\"path\":\"/mnt/data/a.csv"));
 }
 
+static void a_call_cannot_ask_for_more_time_than_the_policy(void **state)
+{
+	static const char ask[] =
+		"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\","
+		"\"params\":{\"name\":\"code_interpreter\",\"arguments\":"
+		"{\"code\":\"1\",\"timeout_s\":%s}}}";
+	struct fixture *fx = *state;
+	char message[256];
+	int fd;
+
+	make(fx, "{\"tools\":[{\"type\":\"code_interpreter\"}],\"policies\":{"
+		 "\"timeout_s\":7}}");
+	(void)snprintf(message, sizeof(message), ask, "7.5");
+	_said_ struct said more = mcp_post(fx, BOX "/mcp" V, "", message);
+	assert_non_null(strstr(more.answer.body, "\"isError\":true"));
+	assert_non_null(strstr(mcp_text(&more),
+			       "'timeout_s' is above its maximum of 7"));
+	assert_int_equal(fx->core->execs, 0);
+
+	/* However little it is, it is a limit. */
+	(void)snprintf(message, sizeof(message), ask, "1e-9");
+	fd = mcp_start(fx, BOX "/mcp" V, "", message);
+	fake_core_done(fx->core, EXEC_OK);
+	_said_ struct said little = mcp_finish(fx, fd);
+	assert_int_equal(little.answer.status, 200);
+	assert_int_equal(fx->core->timeout_usec, 1);
+}
+
 static void only_those_on_the_list_may_call(void **state)
 {
 	static const char other[] =
@@ -377,6 +405,7 @@ int main(void)
 		TEST(an_endpoint_says_what_it_lacks_as_rpc),
 		TEST(a_session_keeps_to_its_toolbox),
 		TEST(policies_hold),
+		TEST(a_call_cannot_ask_for_more_time_than_the_policy),
 		TEST(only_those_on_the_list_may_call),
 		TEST(a_tool_may_have_a_container_of_its_own),
 	};

@@ -185,6 +185,81 @@ static void assignments_are_checked_like_lines(void **state)
 			    "a=b?c");
 }
 
+/* A value of the limits' unit, as the file has it. */
+static void write_assignment(const struct setting *row, uint64_t value,
+			     char *ret, size_t size)
+{
+	const char *dot = strchr(row->section, '.');
+	const unsigned section = dot ? (unsigned)(dot - row->section) :
+				       (unsigned)strlen(row->section);
+	int n = snprintf(ret, size, "%.*s%s.%s=", (int)section, row->section,
+			 dot ? ".default" : "", row->key);
+
+	if (row->type == SETTING_NUMBER)
+		(void)snprintf(ret + n, size - (size_t)n, "%llu.%03llu",
+			       (unsigned long long)value / 1000,
+			       (unsigned long long)value % 1000);
+	else
+		(void)snprintf(ret + n, size - (size_t)n, "%llu%s",
+			       (unsigned long long)value,
+			       row->type == SETTING_SECONDS ? "ms" : "");
+}
+
+static void takes_bound(struct settings *s, const struct setting *row,
+			uint64_t value)
+{
+	char assignment[128];
+
+	write_assignment(row, value, assignment, sizeof(assignment));
+	sets(s, assignment);
+}
+
+static void refuses_beyond(struct settings *s, const struct setting *row,
+			   uint64_t value)
+{
+	struct error err = ERROR_INIT;
+	char assignment[128], bounds[128];
+	const char *equals;
+
+	write_assignment(row, value, assignment, sizeof(assignment));
+	equals = strchr(assignment, '=');
+	if (row->type == SETTING_SECONDS || row->type == SETTING_NUMBER)
+		(void)snprintf(bounds, sizeof(bounds), "between %g and %g",
+			       (double)row->min / 1000,
+			       (double)row->max / 1000);
+	else
+		(void)snprintf(bounds, sizeof(bounds),
+			       "between %llu and %llu",
+			       (unsigned long long)row->min,
+			       (unsigned long long)row->max);
+	if (settings_set(s, assignment, &err) >= 0)
+		fail_msg("%s is taken", assignment);
+	assert_memory_equal(err.message, assignment,
+			    (size_t)(equals - assignment));
+	if (!strstr(err.message, bounds))
+		fail_msg("%s: %s", assignment, err.message);
+}
+
+static void every_amount_is_taken_up_to_its_bounds_and_not_beyond(void **state)
+{
+	struct settings *s = *state;
+	size_t i;
+
+	for (i = 0; i < settings_table_count; i++) {
+		const struct setting *row = &settings_table[i];
+
+		if (row->type < SETTING_UINT)
+			continue;
+		/* None is without a bound. */
+		assert_true(row->max > 0);
+		takes_bound(s, row, row->min);
+		takes_bound(s, row, row->max);
+		if (row->min > 0)
+			refuses_beyond(s, row, row->min - 1);
+		refuses_beyond(s, row, row->max + 1);
+	}
+}
+
 static void open_sections_have_instances(void **state)
 {
 	struct settings *s = *state;
@@ -268,6 +343,8 @@ int main(void)
 		with_fixture(what_the_ini_reader_would_cut_is_refused),
 		with_fixture(the_command_line_wins_whatever_the_order),
 		with_fixture(assignments_are_checked_like_lines),
+		with_fixture(
+			every_amount_is_taken_up_to_its_bounds_and_not_beyond),
 		with_fixture(open_sections_have_instances),
 		with_fixture(the_number_of_instances_has_a_limit),
 		with_fixture(defaults_of_a_mode_are_weaker_than_the_file),
