@@ -177,7 +177,9 @@ def archive_of(box):
     return zipfile.ZipFile(io.BytesIO(answer.content))
 
 
-def test_all_files_come_as_an_archive_that_unpacks_anywhere(daemon, box, tmp_path):
+def test_all_files_come_as_an_archive_that_unpacks_anywhere(daemon, new_box,
+                                                            tmp_path):
+    box = new_box(name="archive")
     box.put("given.csv", b"1,2\n")
     done = box.run("""
 import os
