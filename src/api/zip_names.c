@@ -62,7 +62,8 @@ static int add_char(struct buf *b, const char *at, size_t size,
 	size_t used = utf8_next(at, size, &c);
 
 	*ret_used = used > 0 ? used : 1;
-	if (used == 0 || c == '\\' || char_is_control(c))
+	/* Windows takes "C:/x" and "C:x" for places on a drive. */
+	if (used == 0 || c == '\\' || c == ':' || char_is_control(c))
 		return buf_add_byte(b, '_');
 	return buf_add(b, at, used);
 }

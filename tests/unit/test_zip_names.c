@@ -56,6 +56,8 @@ static void no_name_leads_out(void **state)
 		{ "z/..", "z/__" },
 		{ "..\\..\\w", ".._.._w" },
 		{ "\\\\host\\share", "__host_share" },
+		{ "C:/Windows/v", "C_/Windows/v" },
+		{ "C:v", "C_v" },
 		{ "", "_ (2)" },
 		{ "///", "_ (3)" },
 	};
