@@ -53,7 +53,7 @@ int admin_events(struct request *req, struct error *err)
 	struct core_events *events;
 	int r;
 
-	r = uri_param_uint(&req->uri, "after", &spec.resume, &spec.after, err);
+	r = sse_resume(req, &spec.resume, &spec.after, err);
 	if (r < 0)
 		return r;
 	r = core_events_new(req->core, &spec, &events, err);

@@ -13,6 +13,7 @@
 #include "api/idempotency.h"
 #include "api/reply.h"
 #include "api/request.h"
+#include "api/sse.h"
 #include "api/view_json.h"
 #include "base/json.h"
 
@@ -200,7 +201,7 @@ int exec_api_events(struct request *req, struct error *err)
 	r = read_encoding(req, err);
 	if (r < 0)
 		return r;
-	r = uri_param_uint(&req->uri, "after", &given, &after, err);
+	r = sse_resume(req, &given, &after, err);
 	if (r < 0)
 		return r;
 	return exec_stream_reply(req, req->match.param[0], req->match.param[1],

@@ -22,6 +22,7 @@ static const char *const names[] = {
 	[FIELD_IDEMPOTENCY_KEY]		= "Idempotency-Key",
 	[FIELD_IF_NONE_MATCH]		= "If-None-Match",
 	[FIELD_IF_RANGE]		= "If-Range",
+	[FIELD_LAST_EVENT_ID]		= "Last-Event-ID",
 	[FIELD_MCP_METHOD]		= "Mcp-Method",
 	[FIELD_MCP_NAME]		= "Mcp-Name",
 	[FIELD_MCP_PROTOCOL_VERSION]	= "MCP-Protocol-Version",

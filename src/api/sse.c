@@ -117,6 +117,19 @@ static int add_keepalive(struct sse *sse)
 	return sd_event_source_set_enabled(sse->keepalive, SD_EVENT_OFF);
 }
 
+int sse_resume(struct request *req, bool *ret_given, uint64_t *ret_after,
+	       struct error *err)
+{
+	const char *last = req->head.value[FIELD_LAST_EVENT_ID];
+	int r;
+
+	r = uri_param_uint(&req->uri, "after", ret_given, ret_after, err);
+	if (r < 0 || *ret_given || !last || !*last)
+		return r;
+	*ret_given = true;
+	return uri_uint("Last-Event-ID", last, ret_after, err);
+}
+
 int sse_reply(struct request *req, sse_fill_fn fill_fn, void *userdata,
 	      struct error *err)
 {

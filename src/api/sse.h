@@ -12,6 +12,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -37,6 +38,15 @@ typedef int (*sse_fill_fn)(void *userdata, struct sse *sse);
  */
 int sse_reply(struct request *req, sse_fill_fn fill, void *userdata,
 	      struct error *err);
+
+/**
+ * sse_resume() - Behind which event a client wants to go on
+ * @ret_given:	Whether it said so, by the parameter "after" or else by the
+ *		field Last-Event-ID, which browsers send when they connect again
+ * @ret_after:	Stays as it is if not
+ */
+int sse_resume(struct request *req, bool *ret_given, uint64_t *ret_after,
+	       struct error *err);
 
 /** sse_text() - Where events are written, each with its empty line */
 struct buf *sse_text(struct sse *sse);

@@ -173,16 +173,22 @@ int uri_param(const struct uri *uri, const char *name, const char **ret,
 int uri_param_uint(const struct uri *uri, const char *name, bool *ret_given,
 		   uint64_t *ret, struct error *err)
 {
-	const char *text, *s;
-	uint64_t value = 0;
+	const char *text;
 	int r;
 
 	r = uri_param(uri, name, &text, err);
 	if (r < 0)
 		return r;
 	*ret_given = text != NULL;
-	if (!text)
-		return 0;
+	return text ? uri_uint(name, text, ret, err) : 0;
+}
+
+int uri_uint(const char *name, const char *text, uint64_t *ret,
+	     struct error *err)
+{
+	uint64_t value = 0;
+	const char *s;
+
 	for (s = text; *s >= '0' && *s <= '9'; s++)
 		if (__builtin_mul_overflow(value, 10, &value) ||
 		    __builtin_add_overflow(value, *s - '0', &value))

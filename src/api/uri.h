@@ -73,6 +73,13 @@ int uri_param_uint(const struct uri *uri, const char *name, bool *ret_given,
 		   uint64_t *ret, struct error *err);
 
 /**
+ * uri_uint() - A whole number that a client wrote
+ * @name:	What it is called there, for the message
+ */
+int uri_uint(const char *name, const char *text, uint64_t *ret,
+	     struct error *err);
+
+/**
  * uri_escape() - Append a string as one path segment or query value
  *
  * Everything but the unreserved characters of RFC 3986 is written as "%XX".

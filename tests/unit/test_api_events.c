@@ -68,6 +68,21 @@ static void a_reader_goes_on_behind_what_it_has(void **state)
 	assert_null(strstr(buf_str(&got), "id: 3\n"));
 }
 
+static void a_browser_goes_on_behind_what_it_has(void **state)
+{
+	static const char request[] = "GET " ADMIN "events HTTP/1.1\r\n" HOST
+				      "Last-Event-ID: 3\r\n\r\n";
+	struct fixture *fx = *state;
+	_cleanup_(buf_done) struct buf got = BUF_INIT(1 << 20);
+	_cleanup_close_ int fd = client_connect_unix(fx);
+
+	fx->core->happened = 5;
+	assert_true(client_send(fx, fd, request, strlen(request)));
+	assert_true(client_read_until(fx, fd, &got, "id: 5\n"));
+	assert_non_null(strstr(buf_str(&got), "id: 4\n"));
+	assert_null(strstr(buf_str(&got), "id: 3\n"));
+}
+
 static void a_bad_place_to_go_on_from_is_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -149,6 +164,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_event_is_told_as_it_happens),
 		TEST(a_reader_goes_on_behind_what_it_has),
+		TEST(a_browser_goes_on_behind_what_it_has),
 		TEST(a_bad_place_to_go_on_from_is_refused),
 		TEST(a_drain_takes_a_deadline_and_nothing_else),
 		TEST(a_drain_is_undone),

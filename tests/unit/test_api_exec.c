@@ -283,6 +283,32 @@ static void a_stream_is_taken_up_again(void **state)
 	assert_int_equal(head.length, 0);
 }
 
+/* As a browser's EventSource does by itself. */
+static void a_stream_is_taken_up_behind_the_last_event_id(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = client_connect(fx);
+
+	send_exec(fx, fd, "{\"code\":\"1\",\"background\":true}");
+	fake_core_output(fx->core, false, "first", 5);
+	fake_core_output(fx->core, false, "second", 6);
+	fake_core_done(fx->core, EXEC_OK);
+	_answer_ struct answer a =
+		ask(fx, "GET " RUN_PATH "/events HTTP/1.1\r\n" HOST AUTH
+			"Last-Event-ID: 2\r\n\r\n");
+	assert_null(strstr(a.body, "first"));
+	assert_non_null(strstr(a.body, "second"));
+	/* What the URL says goes first: it was written for this request. */
+	_answer_ struct answer both =
+		ask(fx, "GET " RUN_PATH "/events?after=0 HTTP/1.1\r\n" HOST
+			AUTH "Last-Event-ID: 2\r\n\r\n");
+	assert_non_null(strstr(both.body, "first"));
+	_answer_ struct answer bad =
+		ask(fx, "GET " RUN_PATH "/events HTTP/1.1\r\n" HOST AUTH
+			"Last-Event-ID: x\r\n\r\n");
+	assert_int_equal(bad.status, 400);
+}
+
 static void a_reader_that_leaves_is_noticed(void **state)
 {
 	struct fixture *fx = *state;
@@ -368,6 +394,7 @@ int main(void)
 		TEST(a_repeated_request_is_known_by_its_key),
 		TEST(events_come_as_they_happen),
 		TEST(a_stream_is_taken_up_again),
+		TEST(a_stream_is_taken_up_behind_the_last_event_id),
 		TEST(a_reader_that_leaves_is_noticed),
 		TEST(a_caller_that_leaves_is_noticed),
 		TEST(a_late_callback_finds_nobody),
