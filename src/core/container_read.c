@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/container.h"
 #include "core/handle.h"
@@ -17,26 +15,6 @@ static int not_found(const char *id, struct error *err)
 {
 	return error_set(err, ERR_NOT_FOUND,
 			 "Container with id '%s' not found.", id);
-}
-
-static int expired(const char *id, enum end_reason reason, usec_t ended_usec,
-		   struct error *err)
-{
-	time_t sec = (time_t)(ended_usec / USEC_PER_SEC);
-	char when[32] = "just now";
-	struct tm tm;
-	int r;
-
-	if (ended_usec && gmtime_r(&sec, &tm))
-		(void)strftime(when, sizeof(when), "at %Y-%m-%dT%H:%M:%SZ",
-			       &tm);
-	r = error_set(err, ERR_NOT_FOUND,
-		      "Container '%s' expired %s: %s (%s). "
-		      "Create a new one; its files can still be downloaded",
-		      id, when, end_reason_sentence(reason),
-		      end_reason_name(reason));
-	error_set_reason(err, "container_expired");
-	return r;
 }
 
 /* A live object that this principal may see. */
@@ -82,12 +60,12 @@ int container_find(struct core *core, const struct principal *who,
 		return 0;
 	}
 	if (c)
-		return expired(id, c->reason, c->ended_usec, err);
+		return end_reason_tell(id, c->reason, c->ended_usec, err);
 	r = find_row(core, who, id, row, err);
 	if (r < 0)
 		return r;
-	return expired(id, end_reason_parse(row->ended_reason), row->ended_usec,
-		       err);
+	return end_reason_tell(id, end_reason_parse(row->ended_reason),
+			       row->ended_usec, err);
 }
 
 int container_check(struct core *core, const struct principal *who,

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 #include "vmd/vmd_proto.h"
 
@@ -66,6 +67,26 @@ const char *end_reason_name(enum end_reason reason)
 const char *end_reason_sentence(enum end_reason reason)
 {
 	return reasons[reason].sentence;
+}
+
+int end_reason_tell(const char *id, enum end_reason reason, usec_t ended_usec,
+		    struct error *err)
+{
+	time_t sec = (time_t)(ended_usec / USEC_PER_SEC);
+	char when[32] = "just now";
+	struct tm tm;
+	int r;
+
+	if (ended_usec && gmtime_r(&sec, &tm))
+		(void)strftime(when, sizeof(when), "at %Y-%m-%dT%H:%M:%SZ",
+			       &tm);
+	r = error_set(err, ERR_NOT_FOUND,
+		      "Container '%s' expired %s: %s (%s). "
+		      "Create a new one; its files can still be downloaded",
+		      id, when, end_reason_sentence(reason),
+		      end_reason_name(reason));
+	error_set_reason(err, "container_expired");
+	return r;
 }
 
 enum end_reason end_reason_parse(const char *name)

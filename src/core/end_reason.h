@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+#include "base/clock.h"
+#include "base/error.h"
+
 /**
  * enum end_reason - Why a session ended; every one ends with exactly one
  *
@@ -37,6 +40,16 @@ const char *end_reason_name(enum end_reason reason);
 
 /** end_reason_sentence() - What happened, for the client, without full stop */
 const char *end_reason_sentence(enum end_reason reason);
+
+/**
+ * end_reason_tell() - The error of whoever uses a session that has ended
+ * @id:		Its container
+ * @ended_usec:	Wall clock; 0: it is ending
+ *
+ * Return: negative, with when, why and what to do in @err
+ */
+int end_reason_tell(const char *id, enum end_reason reason, usec_t ended_usec,
+		    struct error *err);
 
 /** end_reason_parse() - The reason of a word; END_NONE for an unknown one */
 enum end_reason end_reason_parse(const char *name);

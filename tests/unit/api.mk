@@ -27,6 +27,11 @@ unit_tests += %reldir%/test_api_bounds
 tests_unit_test_api_bounds_SOURCES = %reldir%/test_api_bounds.c $(api_fixture)
 tests_unit_test_api_bounds_LDADD = $(api_fixture_libs)
 
+unit_tests += %reldir%/test_api_ends
+tests_unit_test_api_ends_SOURCES = %reldir%/test_api_ends.c \
+	%reldir%/mcp_client.c %reldir%/mcp_client.h $(api_fixture)
+tests_unit_test_api_ends_LDADD = $(api_fixture_libs)
+
 unit_tests += %reldir%/test_api_cors
 tests_unit_test_api_cors_SOURCES = %reldir%/test_api_cors.c $(api_fixture)
 tests_unit_test_api_cors_LDADD = $(api_fixture_libs)

@@ -12,6 +12,7 @@ core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 unit_tests += \
 	%reldir%/test_core_artifacts \
 	%reldir%/test_core_capacity \
+	%reldir%/test_core_ends \
 	%reldir%/test_core_events \
 	%reldir%/test_core_exec \
 	%reldir%/test_core_files \
@@ -36,6 +37,10 @@ tests_unit_test_core_artifacts_LDADD = $(core_test_libs)
 
 tests_unit_test_core_capacity_SOURCES = %reldir%/test_core_capacity.c $(core_fixture)
 tests_unit_test_core_capacity_LDADD = $(core_test_libs)
+
+tests_unit_test_core_ends_SOURCES = %reldir%/test_core_ends.c $(core_fixture)
+tests_unit_test_core_ends_LDADD = $(core_test_libs)
+tests_unit_test_core_ends_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
 
 tests_unit_test_core_events_SOURCES = %reldir%/test_core_events.c $(core_fixture)
 tests_unit_test_core_events_LDADD = $(core_test_libs)

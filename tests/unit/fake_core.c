@@ -137,12 +137,14 @@ int core_local(struct core *core, const char *tenant, struct principal *ret,
 
 /* ------------------------------------------------------------------ containers */
 
-int fake_core_find(const char *id, struct error *err)
+int fake_core_find(const struct core *core, const char *id,
+		   struct error *err)
 {
 	if (strcmp(id, FAKE_CONTAINER) == 0)
 		return 0;
 	if (strcmp(id, FAKE_EXPIRED) == 0)
-		error_set_reason(err, "container_expired");
+		return end_reason_tell(id, core->end_reason,
+				       FAKE_ENDED_SEC * USEC_PER_SEC, err);
 	return error_set(err, ERR_NOT_FOUND,
 			 "Container with id '%s' not found", id);
 }
@@ -167,7 +169,7 @@ void fake_core_fill_container(const struct core *core,
 		.vm = "vm_1",
 		.kernel_epoch = 1,
 	};
-	strcpy(view->id, FAKE_CONTAINER);
+	strcpy(view->id, core->end_reason ? FAKE_EXPIRED : FAKE_CONTAINER);
 }
 
 int core_pool_check(struct core *core, const char *name, struct error *err)
@@ -223,7 +225,7 @@ int core_container_get(struct core *core, const struct principal *who,
 	(void)core;
 	(void)who;
 	(void)touch;
-	if (fake_core_find(id, err) < 0)
+	if (fake_core_find(core, id, err) < 0)
 		return -ENOENT;
 	fake_core_fill_container(core, ret, "n\xc3\xa4me");
 	return 0;
@@ -286,7 +288,7 @@ int core_container_delete(struct core *core, const struct principal *who,
 			  struct error *err)
 {
 	(void)who;
-	if (fake_core_find(id, err) < 0)
+	if (fake_core_find(core, id, err) < 0)
 		return -ENOENT;
 	core->deletes++;
 	fake_core_later(core, userdata)->done = done;

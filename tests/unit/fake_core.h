@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/name.h"
 #include "core/core.h"
+#include "core/end_reason.h"
 
 #define FAKE_KEY "ck-good"
 #define FAKE_OTHER_KEY "ck-other"
@@ -18,6 +19,7 @@
 #define FAKE_TOOLBOXES_KEY "ck-toolboxes-only"
 #define FAKE_CONTAINER "cntr_1"
 #define FAKE_EXPIRED "cntr_expired"
+#define FAKE_ENDED_SEC 1790000000	/* 2026-09-21T14:13:20Z */
 #define FAKE_EXEC "exec_1"
 
 enum { FAKE_FILES_MAX = 1024 };
@@ -95,6 +97,7 @@ struct core {
 	unsigned idle_minutes;
 	char origin[CORE_NAME_MAX + 1];
 	bool ended;
+	enum end_reason end_reason;	/* of FAKE_EXPIRED; set: all are it */
 	struct fake_toolboxes *toolboxes;
 	char name[CORE_NAME_MAX + 1];
 	char pool[CORE_NAME_MAX + 1];

@@ -33,7 +33,7 @@ int core_admin_inspect(struct core *core, const char *id,
 		       struct buf *ret_json, struct error *err)
 {
 	(void)core;
-	if (fake_core_find(id, err) < 0)
+	if (fake_core_find(core, id, err) < 0)
 		return -ENOENT;
 	return answer(ret_json);
 }
@@ -41,7 +41,7 @@ int core_admin_inspect(struct core *core, const char *id,
 int core_admin_kill(struct core *core, const char *id, core_done_fn done,
 		    void *userdata, struct error *err)
 {
-	if (fake_core_find(id, err) < 0)
+	if (fake_core_find(core, id, err) < 0)
 		return -ENOENT;
 	fake_core_later(core, userdata)->done = done;
 	return 0;

@@ -55,7 +55,7 @@ int core_exec_start(struct core *core, const struct principal *who,
 	struct fake_later *later;
 
 	(void)who;
-	if (fake_core_find(container, err) < 0)
+	if (fake_core_find(core, container, err) < 0)
 		return -ENOENT;
 	if (spec->code_len == 4 && memcmp(spec->code, "busy", 4) == 0) {
 		error_set_reason(err, "container_busy");
@@ -127,7 +127,7 @@ int core_exec_get(struct core *core, const struct principal *who,
 		  struct exec_view *ret, struct error *err)
 {
 	(void)who;
-	if (fake_core_find(container, err) < 0 || find_exec(core, id, err) < 0)
+	if (fake_core_find(core, container, err) < 0 || find_exec(core, id, err) < 0)
 		return -ENOENT;
 	*ret = core->exec;
 	return 0;

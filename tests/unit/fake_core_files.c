@@ -28,7 +28,7 @@ int core_upload_new(struct core *core, const struct principal *who,
 	struct core_upload *upload;
 
 	(void)who;
-	if (container && fake_core_find(container, err) < 0)
+	if (container && fake_core_find(core, container, err) < 0)
 		return -ENOENT;
 	if (declared != UINT64_MAX && declared > core->upload_max)
 		return error_set(err, ERR_TOO_LARGE, "larger than allowed");
@@ -260,7 +260,7 @@ int core_cfile_create(struct core *core, const struct principal *who,
 	struct fake_later *later;
 
 	(void)who;
-	if (fake_core_find(container, err) < 0)
+	if (fake_core_find(core, container, err) < 0)
 		return -ENOENT;
 	file = fake_core_cfile(core, name, NULL, 0);
 	file->bytes = upload->bytes;
@@ -278,7 +278,7 @@ int core_cfile_copy(struct core *core, const struct principal *who,
 {
 	(void)done;
 	(void)userdata;
-	if (fake_core_find(container, err) < 0)
+	if (fake_core_find(core, container, err) < 0)
 		return -ENOENT;
 	if (!find_file(core, who, file_id, err))
 		return -ENOENT;
@@ -292,7 +292,7 @@ int core_cfile_get(struct core *core, const struct principal *who,
 	size_t number = 0;
 
 	(void)who;
-	if (fake_core_find(container, err) < 0)
+	if (fake_core_find(core, container, err) < 0)
 		return -ENOENT;
 	if (sscanf(id, "cfile_%zu", &number) == 1 && number > 0 &&
 	    number <= core->cfiles && !core->cfile[number - 1].deleted) {
@@ -326,7 +326,7 @@ int core_cfile_find(struct core *core, const struct principal *who,
 	size_t i;
 
 	(void)who;
-	if (fake_core_find(container, err) < 0)
+	if (fake_core_find(core, container, err) < 0)
 		return -ENOENT;
 	for (i = 0; i < core->cfiles; i++)
 		if (strcmp(core->cfile[i].path, path) == 0) {
@@ -360,7 +360,7 @@ int core_cfile_list(struct core *core, const struct principal *who,
 
 	(void)who;
 	*ret_more = core->cfiles > page->limit;
-	if (fake_core_find(container, err) < 0)
+	if (fake_core_find(core, container, err) < 0)
 		return -ENOENT;
 	for (i = 0; i < core->cfiles && i < page->limit; i++) {
 		fill_cfile(core, i, &view);
@@ -375,7 +375,7 @@ int core_cfile_delete(struct core *core, const struct principal *who,
 {
 	(void)who;
 	(void)id;
-	if (fake_core_find(container, err) < 0)
+	if (fake_core_find(core, container, err) < 0)
 		return -ENOENT;
 	fake_core_later(core, userdata)->done = done;
 	return 0;

@@ -41,6 +41,7 @@ void fake_core_fill_container(const struct core *core,
 void fake_toolboxes_free(struct core *core);
 
 /** fake_core_find() - 0 for the one container there is, else as core says it */
-int fake_core_find(const char *id, struct error *err);
+int fake_core_find(const struct core *core, const char *id,
+		   struct error *err);
 
 #endif
