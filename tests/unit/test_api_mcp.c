@@ -164,8 +164,8 @@ static void notifications_and_responses_get_202(void **state)
 	static const char *const messages[] = {
 		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
 		"{\"jsonrpc\":\"2.0\",\"method\":\"anything\"}",
-		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-		"\"params\":{\"requestId\":[]}}",
+		("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+		 "\"params\":{\"requestId\":[]}}"),
 		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}",
 		"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}",
 		"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":null}",

@@ -157,6 +157,7 @@ static void a_command_becomes_code_and_its_status_a_word(void **state)
 		run(fx, "/executions?" NEW, "{\"shellCommand\":\"ls 'a'\"}",
 		    "", EXEC_OK);
 
+	assert_int_equal(a.status, 200);
 	assert_string_equal(fx->core->code,
 			    "__import__('subprocess').run([\"/bin/sh\",\"-c\","
 			    "\"ls 'a'\"]).returnc");
@@ -164,6 +165,8 @@ static void a_command_becomes_code_and_its_status_a_word(void **state)
 		run(fx, "/executions?" NEW,
 		    "{\"execCommandAndArgs\":[\"a\",\"b\\\"c\"]}", "",
 		    EXEC_OK);
+
+	assert_int_equal(b.status, 200);
 	assert_string_equal(fx->core->code,
 			    "__import__('subprocess').run([\"a\",\"b\\\"c\"])"
 			    ".returncode");

@@ -190,6 +190,13 @@ static void wait_erased(struct fixture *fx)
 	fixture_settle(fx);
 }
 
+static bool is_gone(struct fixture *fx, const char *tenant)
+{
+	_cleanup_(buf_done) struct buf json = BUF_INIT(65536);
+
+	return core_admin_tenant_get(fx->core, tenant, &json, NULL) < 0;
+}
+
 static void check_erased(struct fixture *fx, const char *container)
 {
 	struct store_container row;
@@ -235,9 +242,7 @@ static void a_deleted_tenant_is_erased_whole(void **state)
 	check_erased(fx, c);
 	/* Then the name is free. */
 	RUN_UNTIL(fx, (clock_advance(fx->clock, USEC_PER_MINUTE),
-		       core_admin_tenant_get(fx->core, "acme",
-					     &(struct buf)BUF_INIT(65536),
-					     NULL) < 0));
+		       is_gone(fx, "acme")));
 	tenant_set(fx, "acme", true, (struct tenant_limits){ 0 }, &a);
 }
 
