@@ -79,6 +79,15 @@ static void remember(struct host *host, const struct image *image,
 					   "KVM again, ignoring");
 }
 
+static void look_at_next(struct accelerator *a, const char *reason)
+{
+	if (a->summary.reason[0] == '\0')
+		(void)snprintf(a->summary.reason, sizeof(a->summary.reason),
+			       "%s", reason);
+	a->index++;
+	(void)sd_event_source_set_enabled(a->next, SD_EVENT_ONESHOT);
+}
+
 /* Finishes one pool and has the next one looked at, from the loop. */
 static void decide(struct accelerator *a, bool kvm, const char *reason)
 {
@@ -92,11 +101,31 @@ static void decide(struct accelerator *a, bool kvm, const char *reason)
 		(void)snprintf(pool->problem, sizeof(pool->problem),
 			       "%.150s, and emulation is not allowed "
 			       "(host.allow_emulation)", reason);
-	if (a->summary.reason[0] == '\0')
-		(void)snprintf(a->summary.reason, sizeof(a->summary.reason),
-			       "%s", reason);
-	a->index++;
-	(void)sd_event_source_set_enabled(a->next, SD_EVENT_ONESHOT);
+	look_at_next(a, reason);
+}
+
+/* Who says kvm gets nothing else, not even where emulation is allowed. */
+static void decide_kvm(struct accelerator *a, const char *missing)
+{
+	struct pool *pool = &a->pools->pool[a->index];
+
+	if (!missing) {
+		decide(a, true, "the settings say kvm");
+		return;
+	}
+	(void)snprintf(pool->problem, sizeof(pool->problem),
+		       "%s, and the settings say kvm (hypervisor.accel)",
+		       missing);
+	look_at_next(a, missing);
+}
+
+/* Return: NULL if it can be opened */
+static const char *kvm_missing(void)
+{
+	if (access("/dev/kvm", R_OK | W_OK) == 0)
+		return NULL;
+	return errno == ENOENT ? "this host has no /dev/kvm" :
+				 "/dev/kvm may not be opened (group kvm)";
 }
 
 static void on_probed(bool booted, const char *reason, void *userdata)
@@ -133,16 +162,15 @@ static void look_at(struct accelerator *a)
 	const char *wanted = settings_string(a->host->settings, "hypervisor",
 					     "accel");
 	enum vmd_accelerator known = VMD_ACCELERATOR_NONE;
+	const char *missing = kvm_missing();
 	char reason[VMD_MESSAGE_MAX];
 
 	if (strcmp(wanted, "kvm") == 0)
-		decide(a, true, "the settings say kvm");
+		decide_kvm(a, missing);
 	else if (strcmp(wanted, "qemu") == 0)
 		decide(a, false, "the settings say qemu");
-	else if (access("/dev/kvm", R_OK | W_OK) < 0)
-		decide(a, false, errno == ENOENT ?
-			       "this host has no /dev/kvm" :
-			       "/dev/kvm may not be opened (group kvm)");
+	else if (missing)
+		decide(a, false, missing);
 	else if (a->force != a->index &&
 		 recall(a->host, &pool->image, &known, reason) >= 0)
 		decide(a, known == VMD_ACCELERATOR_KVM, reason);

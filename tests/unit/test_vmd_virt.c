@@ -215,6 +215,58 @@ static int count_domains(struct fixture *fx)
 	return virt_list(fx->virt, "me", &domains, &err);
 }
 
+#define UUID_PLAIN "11111111-89ab-4cde-8f01-23456789abcd"
+#define UUID_THEIRS "22222222-89ab-4cde-8f01-23456789abcd"
+
+#define DOMAIN(name, uuid, metadata)                                           \
+	"<domain type='test'><name>" name "</name><uuid>" uuid "</uuid>"       \
+	"<metadata>" metadata "</metadata><memory>8192</memory>"               \
+	"<os><type>hvm</type></os></domain>"
+
+static void make_foreign(virConnectPtr conn, const char *text)
+{
+	virDomainPtr domain = virDomainCreateXML(conn, text, 0);
+
+	assert_non_null(domain);
+	virDomainFree(domain);
+}
+
+static void end_foreign(virConnectPtr conn, const char *uuid)
+{
+	virDomainPtr domain = virDomainLookupByUUIDString(conn, uuid);
+
+	assert_non_null(domain);
+	assert_int_equal(virDomainIsActive(domain), 1);
+	assert_int_equal(virDomainDestroy(domain), 0);
+	virDomainFree(domain);
+}
+
+/*
+ * The driver's own domain "test" is one more. vmd ends only what is listed, and
+ * what it has made; that it ends no other is seen by their running on.
+ */
+static void domains_of_others_are_not_listed_and_run_on(void **state)
+{
+	virConnectPtr conn = virConnectOpen("test:///default");
+	struct fixture *fx = *state;
+	struct error err = ERROR_INIT;
+
+	assert_non_null(conn);
+	script_monitor("{\"return\":{}}", "{\"return\":{}}");
+	make_foreign(conn, DOMAIN("vm_a_copy", UUID_PLAIN, ""));
+	make_foreign(conn, DOMAIN("vm_b", UUID_THEIRS,
+				  "<c:vm xmlns:c='" DOMAIN_XML_NAMESPACE "' "
+				  "installation='not me' id='vm_b'/>"));
+	assert_int_equal(count_domains(fx), 0);
+	assert_int_equal(create(fx, &err), 0);
+	assert_int_equal(count_domains(fx), 1);
+	assert_int_equal(virt_destroy(fx->virt, UUID, &err), 0);
+	assert_int_equal(count_domains(fx), 0);
+	end_foreign(conn, UUID_PLAIN);
+	end_foreign(conn, UUID_THEIRS);
+	virConnectClose(conn);
+}
+
 static void both_disks_are_limited(void **state)
 {
 	static const char *const disks[] = { "virtio-disk0", "virtio-disk1" };
@@ -272,6 +324,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_domain_is_created_listed_and_destroyed_on_a_worker),
+		cmocka_unit_test_teardown(
+			domains_of_others_are_not_listed_and_run_on,
+			forget_monitor),
 		cmocka_unit_test_teardown(both_disks_are_limited,
 					  forget_monitor),
 		cmocka_unit_test_teardown(

@@ -1,5 +1,11 @@
 # Unit tests of vmd.
 
+unit_tests += %reldir%/test_vmd_accelerator
+tests_unit_test_vmd_accelerator_SOURCES = %reldir%/test_vmd_accelerator.c \
+	%reldir%/test.h
+tests_unit_test_vmd_accelerator_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
+tests_unit_test_vmd_accelerator_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=access
+
 unit_tests += %reldir%/test_vmd_client
 tests_unit_test_vmd_client_SOURCES = %reldir%/test_vmd_client.c %reldir%/test.h
 tests_unit_test_vmd_client_LDADD = $(vmdclient_libs) $(CMOCKA_LIBS)
