@@ -115,8 +115,12 @@ void container_exec_saved(struct container *c, struct exec *e)
 	if (!e->listed)
 		return;
 	unreleased_remove(c, e);
-	/* Without a link the next greeting releases it. */
-	if (vm_linked(c->vm))
+	/*
+	 * Without a link the next greeting releases it. In a session that stops
+	 * it may be one that was lost: the guest still runs it, would take a
+	 * RELEASE for a breach and hang up before its last files are here.
+	 */
+	if (c->state != SESSION_VIEW_STOPPING && vm_linked(c->vm))
 		(void)guest_link_release(c->vm->link, e->number);
 	container_pump(c);
 }

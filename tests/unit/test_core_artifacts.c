@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "core/core_admin.h"
+
 /* Which of a guest's files become files of the container, and what is said of
  * the others. */
 
@@ -272,6 +275,37 @@ static void what_was_fetched_when_the_last_harvest_ends_is_kept(void **state)
 	assert_string_equal(names, "one");
 }
 
+/*
+ * The guest still runs what was lost, and hangs up on a RELEASE of what has not
+ * finished.
+ */
+static void code_that_runs_at_the_end_costs_no_file(void **state)
+{
+	const struct core_page page = { .limit = 10, .ascending = true };
+	_cleanup_(buf_done) struct buf json = BUF_INIT(1 << 12);
+	struct fixture *fx = *state;
+	struct error err = ERROR_INIT;
+	char names[64] = "";
+	struct session s;
+	bool more;
+
+	begin(fx, &s);
+	assert_int_equal(core_admin_drain(fx->core, 0, &json, &err), 0);
+	RUN_UNTIL(fx, s.g->quiesces == 1);
+	fixture_wait_exec(fx, s.c, s.e, EXEC_SESSION_LOST);
+	fixture_settle(fx);
+	assert_int_equal(s.g->releases, 0);
+	guest_write(s.g, "one", "1", 1);
+	guest_say_changed(s.g, s.g->quiesce_call, "one", 1, WIRE_SKIP_NONE);
+	guest_say_quiesced(s.g, 1);
+	fixture_wait_state(fx, s.c, SESSION_VIEW_ENDED);
+	fixture_settle(fx);
+	assert_int_equal(core_cfile_list(fx->core, &fx->who, s.c, &page,
+					 on_listed, names, &more, &err),
+			 0);
+	assert_string_equal(names, "one");
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -285,6 +319,7 @@ int main(void)
 		TEST(what_is_not_listed_is_counted),
 		TEST(names_cannot_make_an_answer_large),
 		TEST(what_was_fetched_when_the_last_harvest_ends_is_kept),
+		TEST(code_that_runs_at_the_end_costs_no_file),
 	};
 
 	return RUN_TESTS(tests);
