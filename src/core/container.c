@@ -67,6 +67,7 @@ void container_free(void *object)
 	pull_free(c->harvest);
 	timer_free(c->limit);
 	timer_free(c->harvest_deadline);
+	timer_free(c->pump);
 	free(c);
 }
 
@@ -111,6 +112,8 @@ static int container_alloc(struct core *core, struct container **ret)
 	TAILQ_INIT(&c->unreleased);
 	TAILQ_INIT(&c->staged);
 	r = reaper_init(c);
+	if (r >= 0)
+		r = container_init_pump(c);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(c);
@@ -259,6 +262,7 @@ static void container_bury(struct container *c)
 	drain_session_over(c->core);
 	timer_clear(c->limit);
 	timer_clear(c->harvest_deadline);
+	timer_clear(c->pump);
 	gc_bury(&c->core->gc, &c->buried, container_free, c);
 }
 

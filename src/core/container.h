@@ -34,6 +34,9 @@ struct vm;
 /* The files of a session that ends are fetched for at most this long. */
 #define CONTAINER_HARVEST_USEC (10 * USEC_PER_SEC)
 
+/* When what could not be sent for want of memory is tried again. */
+#define CONTAINER_PUMP_USEC USEC_PER_SEC
+
 /**
  * struct staged - A file that must be in the guest before any execution
  * @cfile_id:	Its row
@@ -102,6 +105,7 @@ struct container {
 
 	/* harvest.c */
 	struct pull *harvest;
+	struct timer *pump; /* to try again what could not be sent */
 	struct timer *harvest_deadline;
 	bool harvesting; /* the timer's next is the deadline */
 
@@ -190,6 +194,9 @@ void container_exec_remove(struct container *c, struct exec *e);
 
 /** container_pump() - Start what can be started */
 void container_pump(struct container *c);
+
+/** container_init_pump() - Be able to pump again; Return: 0 or negative errno */
+int container_init_pump(struct container *c);
 
 /** container_exec_over() - The running execution is over in the guest */
 void container_exec_over(struct container *c, struct exec *e);

@@ -56,13 +56,35 @@ static void container_resume(struct container *c, struct exec *e)
 	session_set_executing(c, true);
 }
 
+/* A link that goes is followed by another, which pumps; one without memory stays. */
+static void pump_again(struct container *c, const struct exec *e, int r)
+{
+	log_debug(&e->scope, "Cannot send: %s", strerror(-r));
+	timer_set_after(c->pump, CONTAINER_PUMP_USEC);
+}
+
+static void on_pump(struct timer *t, void *userdata)
+{
+	(void)t;
+	container_pump(userdata);
+}
+
+int container_init_pump(struct container *c)
+{
+	return timer_new(c->core->event, c->core->guest_clock, "exec-pump",
+			 on_pump, c, &c->pump);
+}
+
 void container_pump(struct container *c)
 {
 	struct exec *e = TAILQ_FIRST(&c->queue);
 	int r;
 
 	if (c->running && c->running->resend && vm_linked(c->vm)) {
-		c->running->resend = exec_send(c->running) < 0;
+		r = exec_send(c->running);
+		c->running->resend = r < 0;
+		if (r < 0)
+			pump_again(c, c->running, r);
 		return;
 	}
 	if (!e || e->accepting || c->running ||
@@ -77,8 +99,7 @@ void container_pump(struct container *c)
 	}
 	r = exec_send(e);
 	if (r < 0) {
-		/* The link is going, and the next one pumps again. */
-		log_debug(&e->scope, "Cannot send: %s", strerror(-r));
+		pump_again(c, e, r);
 		return;
 	}
 	queue_remove(c, e);

@@ -22,6 +22,7 @@ unit_tests += \
 	%reldir%/test_core_input_type \
 	%reldir%/test_core_lifecycle \
 	%reldir%/test_core_limits \
+	%reldir%/test_core_memory \
 	%reldir%/test_core_patience \
 	%reldir%/test_core_keys \
 	%reldir%/test_core_parts \
@@ -72,6 +73,11 @@ tests_unit_test_core_input_type_LDADD = $(core_test_libs)
 tests_unit_test_core_lifecycle_SOURCES = %reldir%/test_core_lifecycle.c \
 	$(core_fixture)
 tests_unit_test_core_lifecycle_LDADD = $(core_test_libs)
+
+tests_unit_test_core_memory_SOURCES = %reldir%/test_core_memory.c $(core_fixture)
+tests_unit_test_core_memory_LDADD = $(core_test_libs)
+tests_unit_test_core_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 
 tests_unit_test_core_limits_SOURCES = %reldir%/test_core_limits.c $(core_fixture)
 tests_unit_test_core_limits_LDADD = $(core_test_libs)
