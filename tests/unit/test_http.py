@@ -6,6 +6,7 @@ TLS, signals, and memory.
 """
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -24,6 +25,7 @@ import tempfile
 import threading
 import time
 import traceback
+from unittest import mock
 
 TOP = pathlib.Path(os.environ.get("abs_top_srcdir", pathlib.Path(__file__).resolve().parents[2]))
 os.environ.setdefault("CUPOLA_BUILD", os.environ.get("abs_top_builddir", "build"))
@@ -32,6 +34,7 @@ sys.path.insert(0, str(TOP / "tests" / "chaos"))
 from host import Host, Refused, wait_until  # noqa: E402
 
 CROWD = 10000
+CRAMPED = 80
 PATIENCE = 60
 
 
@@ -360,6 +363,37 @@ def ten_thousand_idle_clients_keep_nobody_out():
             sock.close()
 
 
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cramp():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (CRAMPED, CRAMPED))
+
+
+def a_daemon_without_descriptors_waits_for_some():
+    cramped = functools.partial(subprocess.Popen, preexec_fn=cramp)
+    with mock.patch("subprocess.Popen", cramped), daemon() as host:
+        _, where = address(host)
+        assert host.call("GET", "/healthz")
+        pid = host.process.pid
+        # The kernel takes them all, the daemon only some.
+        crowd = [socket.create_connection(where, PATIENCE) for _ in range(100)]
+        wait_until(lambda: len(os.listdir(f"/proc/{pid}/fd")) >= CRAMPED - 4,
+                   PATIENCE, "no descriptor is left")
+        time.sleep(0.5)
+        begin = cpu_seconds(pid)
+        time.sleep(2)
+        spent = cpu_seconds(pid) - begin
+        print(f"# {spent:.2f} s of CPU in 2 s without descriptors")
+        assert spent < 1, spent
+        for sock in crowd:
+            sock.close()
+        assert host.call("GET", "/healthz")
+        assert host.process.poll() is None
+
+
 def one_address_leaves_room_for_others():
     raise_descriptors(4096)
     with daemon() as host:
@@ -579,6 +613,7 @@ TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          a_key_that_others_may_read_is_refused,
          the_log_level_is_read_again,
          ten_thousand_idle_clients_keep_nobody_out,
+         a_daemon_without_descriptors_waits_for_some,
          one_address_leaves_room_for_others,
          a_list_of_ten_thousand_files_keeps_nobody_waiting,
          slow_heads_end_at_their_deadline,
