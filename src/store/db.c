@@ -98,6 +98,10 @@ int db_open(const char *path, bool readonly, sqlite3 **ret)
 		return db_errno(db, rc);
 	(void)sqlite3_extended_result_codes(db, 1);
 	(void)sqlite3_busy_timeout(db, DB_BUSY_MSEC);
+	/* Else a kill may leave what it was sorting in the temporary directory. */
+	r = db_exec(db, "PRAGMA temp_store = MEMORY");
+	if (r < 0)
+		return r;
 	*ret = take_ptr(db);
 	return 0;
 }

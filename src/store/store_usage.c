@@ -12,7 +12,7 @@
 
 /* In the order of struct store_sum. */
 static const char sums_sql[] =
-	"SELECT tenant, iif(?2, day, -1),"
+	"SELECT tenant, CASE WHEN ?2 THEN day ELSE -1 END,"
 	" total(count) FILTER (WHERE kind = 'created'),"
 	" total(count) FILTER (WHERE kind = 'execution'),"
 	" total(amount) FILTER (WHERE kind = 'ended'),"
