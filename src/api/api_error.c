@@ -2,6 +2,7 @@
 #include "api/api_error.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +60,16 @@ static const struct {
 };
 static_assert(sizeof(kinds) / sizeof(kinds[0]) == ERR_CODE_COUNT,
 	      "kinds[] doesn't match enum error_code");
+
+int api_refuse(struct error *err, const char *param, const char *what,
+	       const char *reason)
+{
+	error_set(err, ERR_BAD_REQUEST, "'%s' %s", param, what);
+	error_set_param(err, "%s", param);
+	if (reason)
+		error_set_reason(err, reason);
+	return -EINVAL;
+}
 
 unsigned api_error_status(enum error_code code)
 {

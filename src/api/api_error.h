@@ -38,6 +38,16 @@ enum rpc_code {
 /* The reason of an error that becomes RPC_SESSION_NOT_FOUND. */
 #define RPC_SESSION_REASON "session_not_found"
 
+/**
+ * api_refuse() - Make an error that says what is wrong with a parameter
+ * @what:	What it is or must be, as in "must be a date"
+ * @reason:	The code of the error, or NULL
+ *
+ * Return: -EINVAL
+ */
+int api_refuse(struct error *err, const char *param, const char *what,
+	       const char *reason);
+
 /** api_error_status() - The HTTP status of a kind of failure */
 unsigned api_error_status(enum error_code code);
 

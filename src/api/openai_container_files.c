@@ -190,14 +190,7 @@ int openai_container_files_content(struct request *req, struct error *err)
 
 	r = core_cfile_open(req->core, &req->who, req->match.param[0],
 			    req->match.param[1], &file, &fd, err);
-	if (r < 0)
-		return r;
-	r = reply_file(req, fd, file.bytes, strrchr(file.path, '/') + 1,
-		       file.sha256, err);
-	if (r < 0)
-		return r;
-	(void)take_fd(fd);
-	return ROUTE_ANSWERED;
+	return r < 0 ? r : reply_cfile(req, &fd, &file, err);
 }
 
 static void on_deleted(void *userdata, const struct error *err)

@@ -6,17 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api_error.h"
 #include "api/reply.h"
 #include "api/request.h"
-
-static int refuse(const char *param, const char *reason, struct error *err,
-		  const char *what)
-{
-	error_set(err, ERR_BAD_REQUEST, "'%s' %s", param, what);
-	error_set_param(err, "%s", param);
-	error_set_reason(err, reason);
-	return -EINVAL;
-}
 
 static int read_limit(const char *text, unsigned max, unsigned *ret,
 		      struct error *err)
@@ -30,11 +22,13 @@ static int read_limit(const char *text, unsigned max, unsigned *ret,
 	(void)snprintf(what, sizeof(what), "must be an integer from 1 to %u",
 		       max);
 	if (s == text || (*s && value <= max))
-		return refuse("limit", "invalid_type", err, what);
+		return api_refuse(err, "limit", what, "invalid_type");
 	if (value == 0)
-		return refuse("limit", "integer_below_min_value", err, what);
+		return api_refuse(err, "limit", what,
+				  "integer_below_min_value");
 	if (value > max)
-		return refuse("limit", "integer_above_max_value", err, what);
+		return api_refuse(err, "limit", what,
+				  "integer_above_max_value");
 	*ret = (unsigned)value;
 	return 0;
 }
@@ -45,8 +39,8 @@ static int read_order(const char *text, bool *ret_ascending,
 	*ret_ascending = strcmp(text, "asc") == 0;
 	if (*ret_ascending || strcmp(text, "desc") == 0)
 		return 0;
-	return refuse("order", "invalid_value", err,
-		      "must be 'asc' or 'desc'");
+	return api_refuse(err, "order", "must be 'asc' or 'desc'",
+			  "invalid_value");
 }
 
 int page_read(const struct request *req, unsigned limit_max,
@@ -64,8 +58,8 @@ int page_read(const struct request *req, unsigned limit_max,
 	if (order && read_order(order, &ret->ascending, err) < 0)
 		return -EINVAL;
 	if (after && strlen(after) > ID_MAX)
-		return refuse("after", "invalid_value", err,
-			      "is not the id of a row");
+		return api_refuse(err, "after", "is not the id of a row",
+				  "invalid_value");
 	(void)snprintf(ret->after, sizeof(ret->after), "%s",
 		       after ? after : "");
 	return 0;
@@ -84,8 +78,10 @@ int page_read_either(const struct request *req, unsigned limit_max,
 	if (!before)
 		return 0;
 	if (ret->after[0] || !*before || strlen(before) > ID_MAX)
-		return refuse("before", "invalid_value", err,
-			      "must be the id of a row, and excludes 'after'");
+		return api_refuse(
+			err, "before",
+			"must be the id of a row, and excludes 'after'",
+			"invalid_value");
 	(void)snprintf(ret->after, sizeof(ret->after), "%s", before);
 	ret->ascending = !ret->ascending;
 	return 0;

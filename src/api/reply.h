@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/json_write.h"
 
+struct cfile_view;
 struct request;
 
 /** reply_writer() - A writer for the answer's JSON, at its beginning */
@@ -63,6 +64,10 @@ void reply_gone(void *request, const struct error *err);
 int reply_file(struct request *req, int fd, uint64_t bytes,
 	       const char *filename, const uint8_t sha256[32],
 	       struct error *err);
+
+/** reply_cfile() - The same of a container's file; *@fd is -1 once it is taken */
+int reply_cfile(struct request *req, int *fd, const struct cfile_view *file,
+		struct error *err);
 
 /** reply_error() - Answer with a failure; cannot fail itself */
 void reply_error(struct request *req, const struct error *err);

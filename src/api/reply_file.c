@@ -271,3 +271,15 @@ int reply_file(struct request *req, int fd, uint64_t bytes,
 		add_content_range(req, &range, bytes);
 	return 0;
 }
+
+int reply_cfile(struct request *req, int *fd, const struct cfile_view *file,
+		struct error *err)
+{
+	int r;
+
+	r = reply_file(req, *fd, file->bytes, strrchr(file->path, '/') + 1,
+		       file->sha256, err);
+	if (r >= 0)
+		(void)take_fd(*fd);
+	return r;
+}

@@ -6,18 +6,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/api_error.h"
 #include "api/handlers.h"
 #include "api/reply.h"
 #include "api/request.h"
 
 /* ----------------------------------------------------------- what is asked for */
-
-static int refuse(struct error *err, const char *param, const char *what)
-{
-	error_set(err, ERR_BAD_REQUEST, "'%s' %s", param, what);
-	error_set_param(err, "%s", param);
-	return -EINVAL;
-}
 
 int session_version_read(struct request *req, struct session_call *ret,
 			 struct error *err)
@@ -29,10 +23,12 @@ int session_version_read(struct request *req, struct session_call *ret,
 	if (r < 0)
 		return r;
 	if (!version || !*version)
-		return refuse(err, "api-version",
-			      "is missing from the query: any of the service's "
-			      "versions will do, as in "
-			      "'?api-version=2025-02-02-preview'");
+		return api_refuse(
+			err, "api-version",
+			"is missing from the query: any of the service's "
+			"versions will do, as in "
+			"'?api-version=2025-02-02-preview'",
+			NULL);
 	/* Versions are dates, so they compare as strings. */
 	*ret = (struct session_call){
 		.wrapped = strcmp(version, "2024-10") < 0,
@@ -65,15 +61,18 @@ int session_call_read(struct request *req, const char *identifier,
 	if (r < 0)
 		return r;
 	if (identifier && in_query && strcmp(identifier, in_query) != 0)
-		return refuse(err, "identifier",
-			      "is given twice, with different values");
+		return api_refuse(err, "identifier",
+				  "is given twice, with different values",
+				  NULL);
 	ret->identifier = in_query ? in_query : identifier;
 	if (!ret->identifier)
-		return refuse(err, "identifier", "is missing from the query");
+		return api_refuse(err, "identifier",
+				  "is missing from the query", NULL);
 	if (!is_identifier(ret->identifier))
-		return refuse(err, "identifier",
-			      "must be 1 to 256 printable ASCII characters "
-			      "without blanks, '/' and '\\'");
+		return api_refuse(err, "identifier",
+				  "must be 1 to 256 printable ASCII characters "
+				  "without blanks, '/' and '\\'",
+				  NULL);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/api_error.h"
 #include "api/exec_stream.h"
 #include "api/exec_timeout.h"
 #include "api/handlers.h"
@@ -87,13 +88,6 @@ static void run_free(void *work)
 
 /* --------------------------------------------------------------- what is asked */
 
-static int refuse(struct error *err, const char *param, const char *what)
-{
-	error_set(err, ERR_BAD_REQUEST, "'%s' %s", param, what);
-	error_set_param(err, "%s", param);
-	return -EINVAL;
-}
-
 /* Clients write enumerations in all kinds of capitals. */
 static bool is_one_of(const char *value, const char *const *words)
 {
@@ -115,14 +109,15 @@ static int read_types(const struct run_fields *fields, struct run *run,
 
 	*ret_base64 = input && is_one_of(input, coded);
 	if (input && !*ret_base64 && !is_one_of(input, plain))
-		return refuse(err, "codeInputType",
-			      "must be 'Inline' or 'InlineBase64'");
+		return api_refuse(err, "codeInputType",
+				  "must be 'Inline' or 'InlineBase64'", NULL);
 	run->form.async = execution && !run->form.old && is_one_of(execution, later);
 	if (execution && !run->form.async && !is_one_of(execution, now))
-		return refuse(err, "executionType",
-			      run->form.old ? "must be 'synchronous'"
-				       : "must be 'Synchronous' or "
-					 "'Asynchronous'");
+		return api_refuse(err, "executionType",
+				  run->form.old ? "must be 'synchronous'" :
+						  "must be 'Synchronous' or "
+						  "'Asynchronous'",
+				  NULL);
 	return 0;
 }
 
@@ -142,9 +137,11 @@ static int decode_code(struct json_string code, struct run *run,
 		    ? base64_decode(code.data, room, CORE_CODE_MAX)
 		    : -EINVAL;
 	if (n == -E2BIG)
-		return refuse(err, "code", "is longer than 524288 bytes");
+		return api_refuse(err, "code", "is longer than 524288 bytes",
+				  NULL);
 	if (n < 0 || !utf8_is_valid(room, (size_t)n))
-		return refuse(err, "code", "is not UTF-8 text as base64");
+		return api_refuse(err, "code", "is not UTF-8 text as base64",
+				  NULL);
 	buf_commit(&run->code, (size_t)n);
 	return 0;
 }
@@ -179,13 +176,13 @@ static int read_arguments(const struct run_fields *fields, struct error *err)
 		if (r < 0)
 			return r;
 		if (strlen(item.data) != item.length)
-			return refuse(err, "execCommandAndArgs",
-				      "must not hold NUL characters");
+			return api_refuse(err, "execCommandAndArgs",
+					  "must not hold NUL characters", NULL);
 	}
 	if (fields->shell.data &&
 	    strlen(fields->shell.data) != fields->shell.length)
-		return refuse(err, "shellCommand",
-			      "must not hold NUL characters");
+		return api_refuse(err, "shellCommand",
+				  "must not hold NUL characters", NULL);
 	return 0;
 }
 
@@ -208,7 +205,8 @@ static int write_command_code(const struct run_fields *fields,
 	if (r >= 0)
 		r = buf_add_str(&run->code, ").returncode");
 	if (r == -EMSGSIZE)
-		return refuse(err, "execCommandAndArgs", "is too long");
+		return api_refuse(err, "execCommandAndArgs", "is too long",
+				  NULL);
 	return r < 0 ? error_set_errno(err, r, "Cannot take the command") : 0;
 }
 
@@ -220,10 +218,11 @@ static int read_code(const struct run_fields *fields, struct run *run,
 	int r = 0;
 
 	if (given != 1)
-		return refuse(err, "code",
-			      given == 0 ? "is missing"
-					 : "excludes 'shellCommand' and "
-					   "'execCommandAndArgs'");
+		return api_refuse(err, "code",
+				  given == 0 ? "is missing" :
+					       "excludes 'shellCommand' and "
+					       "'execCommandAndArgs'",
+				  NULL);
 	if (!fields->code.data)
 		r = write_command_code(fields, run, err);
 	else if (base64)
@@ -235,9 +234,10 @@ static int read_code(const struct run_fields *fields, struct run *run,
 	run->spec.code_len = run->code.max ? run->code.length
 					   : fields->code.length;
 	if (run->spec.code_len == 0)
-		return refuse(err, "code", "is empty");
+		return api_refuse(err, "code", "is empty", NULL);
 	if (run->spec.code_len > CORE_CODE_MAX)
-		return refuse(err, "code", "is longer than 524288 bytes");
+		return api_refuse(err, "code", "is longer than 524288 bytes",
+				  NULL);
 	return 0;
 }
 
@@ -280,9 +280,11 @@ static int run_read(struct request *req, struct run *run,
 	if (r < 0)
 		return r;
 	if (fields.empty_kernel)
-		return refuse(err, "useEmptyKernel",
-			      "cannot be true: a session has one kernel; use "
-			      "another identifier for a fresh one");
+		return api_refuse(
+			err, "useEmptyKernel",
+			"cannot be true: a session has one kernel; use "
+			"another identifier for a fresh one",
+			NULL);
 	run->form.identifier = run->call.identifier;
 	run->form.jupyter = fields.jupyter;
 	run->form.output_max = (uint64_t)fields.output_max;

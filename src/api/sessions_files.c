@@ -372,13 +372,7 @@ int sessions_files_content(struct request *req, struct error *err)
 	strcpy(id, file.id);
 	r = core_cfile_open(req->core, &req->who, req->container, id, &file,
 			    &fd, err);
-	if (r >= 0)
-		r = reply_file(req, fd, file.bytes,
-			       strrchr(file.path, '/') + 1, file.sha256, err);
-	if (r < 0)
-		return r;
-	(void)take_fd(fd);
-	return ROUTE_ANSWERED;
+	return r < 0 ? r : reply_cfile(req, &fd, &file, err);
 }
 
 int sessions_files_delete(struct request *req, struct error *err)

@@ -95,25 +95,6 @@ int sessions_stop(struct request *req, struct error *err)
 
 /* ----------------------------------------------------------------------- lists */
 
-static int read_skip(struct request *req, uint64_t *ret, struct error *err)
-{
-	const char *text;
-	char *end;
-	int r;
-
-	*ret = 0;
-	r = uri_param(&req->uri, "skip", &text, err);
-	if (r < 0 || !text)
-		return r;
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && errno == 0)
-		return 0;
-	error_set_param(err, "skip");
-	return error_set(err, ERR_BAD_REQUEST,
-			 "'skip' must be a number of sessions");
-}
-
 /** struct session_list - Sessions being written, a page of them */
 struct session_list {
 	struct json_writer *w;
@@ -156,12 +137,13 @@ int sessions_list(struct request *req, struct error *err)
 {
 	struct session_list list = { .w = reply_writer(req) };
 	struct session_call call;
-	uint64_t skip;
+	uint64_t skip = 0;
+	bool given;
 	int r;
 
 	r = session_version_read(req, &call, err);
 	if (r >= 0)
-		r = read_skip(req, &skip, err);
+		r = uri_param_uint(&req->uri, "skip", &given, &skip, err);
 	if (r < 0)
 		return r;
 	list.skip = skip;

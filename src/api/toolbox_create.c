@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/api_error.h"
 #include "api/handlers.h"
 #include "api/mcp.h"
 #include "api/reply.h"
@@ -17,13 +18,6 @@ enum {
 	METADATA_KEY_MAX = 64,
 	METADATA_VALUE_MAX = 512,
 };
-
-static int refuse(struct error *err, const char *param, const char *what)
-{
-	error_set(err, ERR_BAD_REQUEST, "'%s' %s", param, what);
-	error_set_param(err, "%s", param);
-	return -EINVAL;
-}
 
 struct version_fields {
 	struct json_string description;
@@ -54,16 +48,17 @@ static int on_metadata(const char *key, struct json_object *value,
 	struct metadata_check *check = userdata;
 
 	if (++check->count > METADATA_MAX)
-		return refuse(check->err, "metadata", "has more than 16 keys");
+		return api_refuse(check->err, "metadata",
+				  "has more than 16 keys", NULL);
 	if (strlen(key) > METADATA_KEY_MAX)
-		return refuse(check->err, "metadata",
-			      "has a key of more than 64 bytes");
+		return api_refuse(check->err, "metadata",
+				  "has a key of more than 64 bytes", NULL);
 	if (json_kind_of(value) != JSON_STRING)
-		return refuse(check->err, "metadata",
-			      "has a value that is no string");
+		return api_refuse(check->err, "metadata",
+				  "has a value that is no string", NULL);
 	if (json_string_of(value).length > METADATA_VALUE_MAX)
-		return refuse(check->err, "metadata",
-			      "has a value of more than 512 bytes");
+		return api_refuse(check->err, "metadata",
+				  "has a value of more than 512 bytes", NULL);
 	return 0;
 }
 
@@ -165,9 +160,10 @@ int toolboxes_versions_create(struct request *req, struct error *err)
 		return r;
 	name.project = req->match.project;
 	if (!toolboxes_name_is_valid(name.name))
-		return refuse(err, "name",
-			      "must be 1 to 63 letters, digits and inner "
-			      "hyphens");
+		return api_refuse(err, "name",
+				  "must be 1 to 63 letters, digits and inner "
+				  "hyphens",
+				  NULL);
 	r = read_definition(req, &text, err);
 	if (r >= 0)
 		r = core_toolbox_version_create(req->core, &req->who, &name,

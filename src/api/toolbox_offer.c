@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/api_error.h"
+
 struct definition_fields {
 	struct json_object *tools;
 	struct json_object *policies;
@@ -70,14 +72,6 @@ static const struct json_field policy_table[] = {
 			 sizeof(table) / sizeof((table)[0]),                   \
 			 JSON_UNKNOWN_IGNORED, ret, err)
 
-static int refuse(struct error *err, const char *param, const char *what)
-{
-	error_set(err, ERR_BAD_REQUEST, "'%s' %s", param, what);
-	error_set_param(err, "%s", param);
-	error_set_reason(err, "invalid_value");
-	return -EINVAL;
-}
-
 bool toolbox_tool_name_is_valid(const char *name, size_t size)
 {
 	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -108,8 +102,9 @@ static int read_container(const struct json_object *entry, const char *path,
 		id = json_string_of(container);
 		if (id.length == 0 || id.length > ID_MAX ||
 		    strlen(id.data) != id.length)
-			return refuse(err, where,
-				      "is not the id of a container");
+			return api_refuse(err, where,
+					  "is not the id of a container",
+					  "invalid_value");
 		tool->container = id.data;
 		return 0;
 	case JSON_OBJECT:
@@ -118,9 +113,11 @@ static int read_container(const struct json_object *entry, const char *path,
 			     : container_options_read(container, where,
 						      &tool->options, err);
 	default:
-		return refuse(err, where,
-			      "must be the id of a container or an object of "
-			      "type 'auto'");
+		return api_refuse(
+			err, where,
+			"must be the id of a container or an object of "
+			"type 'auto'",
+			"invalid_value");
 	}
 }
 
@@ -134,8 +131,9 @@ static int check_name(const struct toolbox_offer *offer,
 	(void)snprintf(where, sizeof(where), "%s.name", path);
 	for (i = 0; i < offer->tools; i++)
 		if (strcmp(offer->tool[i].name, tool->name) == 0)
-			return refuse(err, where,
-				      "is the name of another tool, too");
+			return api_refuse(err, where,
+					  "is the name of another tool, too",
+					  "invalid_value");
 	return 0;
 }
 
@@ -148,21 +146,26 @@ static int read_tool(const struct json_object *entry, const char *path,
 	int r;
 
 	if (json_kind_of(entry) != JSON_OBJECT)
-		return refuse(err, path, "must be an object");
+		return api_refuse(err, path, "must be an object",
+				  "invalid_value");
 	r = READ(entry, path, tool_table, &fields, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(where, sizeof(where), "%s.type", path);
 	if (strcmp(fields.type.data, TOOLBOX_TYPE) != 0)
-		return refuse(err, where,
-			      "must be '" TOOLBOX_TYPE "': tools of other types "
-			      "are not served here");
+		return api_refuse(err, where,
+				  "must be '" TOOLBOX_TYPE
+				  "': tools of other types "
+				  "are not served here",
+				  "invalid_value");
 	(void)snprintf(where, sizeof(where), "%s.name", path);
 	if (fields.name.data &&
 	    !toolbox_tool_name_is_valid(fields.name.data, fields.name.length))
-		return refuse(err, where,
-			      "must be 1 to 128 letters, digits, '_', '-' and "
-			      "'.'");
+		return api_refuse(
+			err, where,
+			"must be 1 to 128 letters, digits, '_', '-' and "
+			"'.'",
+			"invalid_value");
 	tool->name = fields.name.data ? fields.name.data : TOOLBOX_TYPE;
 	tool->description = fields.description.data;
 	r = check_name(ret, tool, path, err);
@@ -186,7 +189,9 @@ static int check_strings(const struct json_object *array, const char *path,
 		if (r < 0)
 			return r;
 		if (item.length == 0 || strlen(item.data) != item.length)
-			return refuse(err, path, "has an item that is no name");
+			return api_refuse(err, path,
+					  "has an item that is no name",
+					  "invalid_value");
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api_error.h"
 #include "api/handlers.h"
 #include "api/mcp.h"
 #include "api/page.h"
@@ -19,13 +20,6 @@ enum {
 	PAGE_DEFAULT = 20,
 	VERSION_DIGITS_MAX = 18,
 };
-
-static int refuse(struct error *err, const char *param, const char *what)
-{
-	error_set(err, ERR_BAD_REQUEST, "'%s' %s", param, what);
-	error_set_param(err, "%s", param);
-	return -EINVAL;
-}
 
 /* ------------------------------------------------------------ which one it is */
 
@@ -64,9 +58,11 @@ int toolboxes_check_call(struct request *req, struct error *err)
 	if (r < 0)
 		return r;
 	if (!version || !*version)
-		return refuse(err, "api-version",
-			      "is missing from the query: any will do, as in "
-			      "'?api-version=v1'");
+		return api_refuse(
+			err, "api-version",
+			"is missing from the query: any will do, as in "
+			"'?api-version=v1'",
+			NULL);
 	if (project_is_valid(req->match.project))
 		return 0;
 	return error_set(err, ERR_NOT_FOUND, "There is no such project");

@@ -19,6 +19,11 @@
 /* Changes that may stand in the line. */
 enum { CHANGES_MAX = 1024 };
 
+struct toolbox_change;
+
+typedef int decide_fn(struct toolbox_change *change, struct store_batch *batch,
+		      struct error *err);
+
 /**
  * struct toolbox_change - A change in the line
  * @decide:	Looks at what is there and fills the batch
@@ -28,8 +33,7 @@ enum { CHANGES_MAX = 1024 };
 struct toolbox_change {
 	TAILQ_ENTRY(toolbox_change) in_line;
 	struct core *core;
-	int (*decide)(struct toolbox_change *change, struct store_batch *batch,
-		      struct error *err);
+	decide_fn *decide;
 	char tenant[STORE_TENANT_SIZE];
 	char project[STORE_PROJECT_SIZE];
 	char name[STORE_TOOLBOX_NAME_SIZE];
@@ -248,8 +252,9 @@ static int decide_delete(struct toolbox_change *change,
 /* ----------------------------------------------------------------- the line */
 
 static int change_new(struct core *core, const struct principal *who,
-		      const struct toolbox_name *name,
-		      struct toolbox_change **ret, struct error *err)
+		      const struct toolbox_name *name, decide_fn *decide,
+		      void *userdata, struct toolbox_change **ret,
+		      struct error *err)
 {
 	struct toolbox_change *change;
 	int r;
@@ -265,6 +270,8 @@ static int change_new(struct core *core, const struct principal *who,
 	if (!change)
 		return error_set_errno(err, -ENOMEM, "Cannot change a toolbox");
 	change->core = core;
+	change->decide = decide;
+	change->userdata = userdata;
 	strcpy(change->tenant, who->tenant);
 	strncpy(change->project, name->project, sizeof(change->project) - 1);
 	strncpy(change->name, name->name, sizeof(change->name) - 1);
@@ -296,12 +303,10 @@ int core_toolbox_version_create(struct core *core, const struct principal *who,
 				 "The version has %zu bytes, at most %d are "
 				 "allowed",
 				 strlen(definition), CORE_DEFINITION_MAX);
-	r = change_new(core, who, name, &change, err);
+	r = change_new(core, who, name, decide_create, userdata, &change, err);
 	if (r < 0)
 		return r;
-	change->decide = decide_create;
 	change->version_done = done;
-	change->userdata = userdata;
 	change->definition = strdup(definition);
 	if (!change->definition) {
 		change_free(change);
@@ -318,13 +323,11 @@ int core_toolbox_promote(struct core *core, const struct principal *who,
 	struct toolbox_change *change = NULL;
 	int r;
 
-	r = change_new(core, who, name, &change, err);
+	r = change_new(core, who, name, decide_promote, userdata, &change, err);
 	if (r < 0)
 		return r;
-	change->decide = decide_promote;
 	change->version = version;
 	change->toolbox_done = done;
-	change->userdata = userdata;
 	change_add(change);
 	return 0;
 }
@@ -337,13 +340,12 @@ int core_toolbox_version_delete(struct core *core, const struct principal *who,
 	struct toolbox_change *change = NULL;
 	int r;
 
-	r = change_new(core, who, name, &change, err);
+	r = change_new(core, who, name, decide_version_delete, userdata,
+		       &change, err);
 	if (r < 0)
 		return r;
-	change->decide = decide_version_delete;
 	change->version = version;
 	change->done = done;
-	change->userdata = userdata;
 	change_add(change);
 	return 0;
 }
@@ -355,12 +357,10 @@ int core_toolbox_delete(struct core *core, const struct principal *who,
 	struct toolbox_change *change = NULL;
 	int r;
 
-	r = change_new(core, who, name, &change, err);
+	r = change_new(core, who, name, decide_delete, userdata, &change, err);
 	if (r < 0)
 		return r;
-	change->decide = decide_delete;
 	change->done = done;
-	change->userdata = userdata;
 	change_add(change);
 	return 0;
 }
