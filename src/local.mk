@@ -18,6 +18,7 @@ include $(top_srcdir)/src/wire/local.mk
 include $(top_srcdir)/src/vmd/local.mk
 include $(top_srcdir)/src/store/local.mk
 include $(top_srcdir)/src/core/local.mk
+include $(top_srcdir)/src/turn/local.mk
 include $(top_srcdir)/src/api/local.mk
 include $(top_srcdir)/src/cli/local.mk
 include $(top_srcdir)/src/daemon/local.mk

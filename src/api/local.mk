@@ -80,5 +80,5 @@ libapi_a_SOURCES = \
 	%reldir%/zip_names.c %reldir%/zip_names.h \
 	%reldir%/zip_writer.c %reldir%/zip_writer.h
 
-api_libs = libapi.a $(core_libs) $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) \
+api_libs = libapi.a $(turn_libs) $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) \
 	$(ARCHIVE_LIBS)

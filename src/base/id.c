@@ -28,6 +28,13 @@ static const struct {
 	[ID_TOOLBOX_VERSION] = { "tbxv_", hex_digits, 32 },
 	[ID_MCP_SESSION] = { "mcp_", alphanumeric, 44 },
 	[ID_TENANT] = { "tnt_", hex_digits, 32 },
+	[ID_RESPONSE] = { "resp_", hex_digits, 48 },
+	[ID_CONVERSATION] = { "conv_", hex_digits, 48 },
+	[ID_MESSAGE] = { "msg_", hex_digits, 48 },
+	[ID_CODE_CALL] = { "ci_", hex_digits, 48 },
+	[ID_FUNCTION_CALL] = { "fc_", hex_digits, 48 },
+	[ID_FUNCTION_OUTPUT] = { "fco_", hex_digits, 48 },
+	[ID_REASONING] = { "rs_", hex_digits, 48 },
 	[ID_KEY] = { "key_", hex_digits, 32 },
 	[ID_KEY_SECRET] = { "ck-", alphanumeric, 44 },
 };

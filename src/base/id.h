@@ -26,6 +26,13 @@ enum id_kind {
 	ID_TOOLBOX_VERSION, /* tbxv_ */
 	ID_MCP_SESSION,     /* mcp_: 256 random bits, since it is a secret */
 	ID_TENANT,         /* tnt_ */
+	ID_RESPONSE,       /* resp_ */
+	ID_CONVERSATION,   /* conv_ */
+	ID_MESSAGE,        /* msg_: an item, as the following */
+	ID_CODE_CALL,      /* ci_ */
+	ID_FUNCTION_CALL,  /* fc_ */
+	ID_FUNCTION_OUTPUT, /* fco_ */
+	ID_REASONING,      /* rs_ */
 	ID_KEY,            /* key_: names an API key in lists */
 	ID_KEY_SECRET,     /* ck- : the API key itself, 256 random bits */
 

@@ -418,5 +418,6 @@ int core_cfile_delete(struct core *core, const struct principal *who,
 #include "core/core_exec.h"
 #include "core/core_life.h"
 #include "core/core_parts.h"
+#include "core/core_talk.h"
 #include "core/core_toolbox.h"
 #endif

@@ -21,7 +21,7 @@ libcore_a_SOURCES = \
 	%reldir%/core.c %reldir%/core.h \
 	%reldir%/core_admin.h %reldir%/core_events.h %reldir%/core_parts.h \
 	%reldir%/core_exec.c %reldir%/core_exec.h \
-	%reldir%/core_life.h \
+	%reldir%/core_life.h %reldir%/core_talk.h \
 	%reldir%/core_priv.h \
 	%reldir%/core_settings.c %reldir%/core_settings.h \
 	%reldir%/data_path.c %reldir%/data_path.h \
