@@ -130,6 +130,27 @@ static int write_rpc(struct json_writer *w, const struct error *err,
 	return json_write_end(w);
 }
 
+static void write_openai(struct json_writer *w, const struct error *err,
+			 const char *request_id)
+{
+	write_message(w, err, request_id);
+	json_write_string(w, "type", kinds[err->code].type);
+	json_write_string(w, "param", or_null(err->param));
+	json_write_string(w, "code", or_null(err->reason));
+}
+
+/* Its members are strings or not there. */
+static void write_azure(struct json_writer *w, const struct error *err,
+			const char *request_id)
+{
+	json_write_string(w, "code",
+			  *err->reason ? err->reason : kinds[err->code].word);
+	write_message(w, err, request_id);
+	json_write_string(w, "type", kinds[err->code].type);
+	if (*err->param)
+		json_write_string(w, "param", err->param);
+}
+
 int api_error_write(struct buf *b, enum api_envelope envelope,
 		    const struct error *err, const char *request_id)
 {
@@ -139,17 +160,10 @@ int api_error_write(struct buf *b, enum api_envelope envelope,
 		return write_rpc(&w, err, request_id);
 	json_write_object(&w, NULL);
 	json_write_object(&w, "error");
-	if (envelope == ENVELOPE_AZURE) {
-		json_write_string(&w, "code", *err->reason
-						      ? err->reason
-						      : kinds[err->code].word);
-		write_message(&w, err, request_id);
-	} else {
-		write_message(&w, err, request_id);
-		json_write_string(&w, "type", kinds[err->code].type);
-		json_write_string(&w, "param", or_null(err->param));
-		json_write_string(&w, "code", or_null(err->reason));
-	}
+	if (envelope == ENVELOPE_AZURE)
+		write_azure(&w, err, request_id);
+	else
+		write_openai(&w, err, request_id);
 	json_write_close(&w);
 	json_write_close(&w);
 	return json_write_end(&w);

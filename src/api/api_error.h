@@ -15,7 +15,7 @@
 /** enum api_envelope - In which form an error is told */
 enum api_envelope {
 	ENVELOPE_OPENAI,	/* {"error":{"message","type","param","code"}} */
-	ENVELOPE_AZURE,		/* {"error":{"code","message"}} */
+	ENVELOPE_AZURE,		/* {"error":{"code","message","type"}}, "param" */
 	ENVELOPE_RPC,		/* {"jsonrpc","error":{"code","message"},"id"} */
 
 	ENVELOPE_COUNT,

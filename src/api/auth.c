@@ -115,6 +115,11 @@ static int check_key(struct request *req, struct error *err)
 	if (!key)
 		return check_peer(req, err);
 	r = core_authenticate(req->core, key, strlen(key), &req->who, err);
+	/* A key that is not there is no guess at one. */
+	if (r < 0 && err->code == ERR_UNAUTHORIZED)
+		return penalty_add(&req->api->penalties,
+				   req->conn->peer.network, req->began_usec,
+				   err);
 	return r < 0 ? r : admit_begin(req, err);
 }
 
@@ -128,11 +133,8 @@ int auth_check(struct request *req, struct error *err)
 	if (route->scope == 0)
 		return 0;
 	r = check_key(req, err);
-	if (r < 0 && err->code == ERR_UNAUTHORIZED) {
+	if (r < 0 && !req->who.tenant[0])
 		req->api->auth_failures++;
-		r = penalty_add(&req->api->penalties, req->conn->peer.network,
-				req->began_usec, err);
-	}
 	if (r < 0 || req->operator)
 		return r;
 	if (req->who.scopes & route->scope)

@@ -63,13 +63,15 @@ struct request *request_new(struct api *api, struct http_conn *conn,
 	req->conn = conn;
 	req->began_usec = request_log_now();
 	req->out = BUF_INIT(REQUEST_REPLY_MAX);
-	req->match.envelope = ENVELOPE_OPENAI;
 	req->target = strdup(target ? target : "");
 	if (!req->target || id_new(ID_REQUEST, req->id) < 0) {
 		free(req->target);
 		free(req);
 		return NULL;
 	}
+	/* Now: all errors are told as the path has them, this one as well. */
+	(void)uri_parse(req->target, &req->uri, &req->failure);
+	req->match.envelope = router_envelope(&req->uri, conn->peer.local);
 	return req;
 }
 
@@ -226,7 +228,10 @@ static int read_head(struct request *req, const char *method,
 				       MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 	r = http_head_check(&req->head, method, version,
 			    info ? info->header_size : 0, err);
-	return r < 0 ? r : uri_parse(req->target, &req->uri, err);
+	if (r < 0 || !error_is_set(&req->failure))
+		return r;
+	*err = req->failure;
+	return -EINVAL;
 }
 
 static bool is_options(const struct request *req)

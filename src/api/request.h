@@ -134,7 +134,8 @@ struct request {
 	uint64_t received;		/* bytes of the body */
 	uint64_t received_mark;		/* at the last deadline */
 	uint64_t dropped;
-	struct error failure;		/* REFUSED: why; else what was told */
+	struct error failure;		/* ARRIVED: of the target; REFUSED:
+					 * why; else what was told */
 	struct json_object *json;
 	usec_t began_usec;		/* monotonic */
 	struct MHD_Response *response;	/* ANSWERED */

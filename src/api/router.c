@@ -38,7 +38,7 @@ static const struct prefix {
 	  false },
 	{ "pools", 0, ENVELOPE_AZURE, NO_POOL, false, false },
 	{ "admin/v1", FAMILY(ADMIN), ENVELOPE_OPENAI, NO_POOL, false, true },
-	{ "", FAMILY(ROOT) | FAMILY(SESSIONS), ENVELOPE_OPENAI, NO_POOL, false,
+	{ "", FAMILY(ROOT) | FAMILY(SESSIONS), ENVELOPE_AZURE, NO_POOL, false,
 	  false },
 };
 
@@ -160,8 +160,8 @@ static void find_route(const struct prefix *prefix, struct uri *uri,
 		/* Of the path, whatever the method. */
 		if (route->rpc)
 			match->envelope = ENVELOPE_RPC;
-		else if (route->family == FAMILY_SESSIONS)
-			match->envelope = ENVELOPE_AZURE;
+		else if (route->family == FAMILY_ROOT)
+			match->envelope = ENVELOPE_OPENAI;
 		if (strcmp(route->method, wanted) != 0)
 			continue;
 		match->route = route;
@@ -171,6 +171,22 @@ static void find_route(const struct prefix *prefix, struct uri *uri,
 		take_params(match->route, uri, used, found, match);
 	if (*allow)
 		allow_add(allow, "OPTIONS");
+}
+
+/* "*" and what is no path at all belong to nobody: OpenAI's form. */
+enum api_envelope router_envelope(struct uri *uri, bool local)
+{
+	struct route_match match = { .envelope = ENVELOPE_OPENAI };
+	char allow[ROUTE_ALLOW_MAX] = "";
+	const struct prefix *prefix;
+	size_t used = 0;
+
+	if (!uri->text)
+		return match.envelope;
+	prefix = find_prefix(uri, local, &used, &match);
+	match.envelope = prefix->envelope;
+	find_route(prefix, uri, used, "", &match, allow);
+	return match.envelope;
 }
 
 int router_find(struct uri *uri, const char *method, bool local,

@@ -102,6 +102,14 @@ struct route_match {
 };
 
 /**
+ * router_envelope() - In which form errors at a path are told
+ * @uri:	As far as it could be read
+ *
+ * Whatever the method, and whether there is anything at the path or not.
+ */
+enum api_envelope router_envelope(struct uri *uri, bool local);
+
+/**
  * router_find() - Look a path and method up
  * @uri:	Verbs are cut off the segments that are parameters
  * @local:	The connection came by a Unix socket

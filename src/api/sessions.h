@@ -47,7 +47,7 @@ struct session_call {
 };
 
 /**
- * session_call_read() - Read "api-version" and "identifier"
+ * session_call_read() - Check the pool, and read "api-version" and "identifier"
  * @identifier:	From path or body, where an old client put it; NULL: the query's
  */
 int session_call_read(struct request *req, const char *identifier,

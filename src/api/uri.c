@@ -103,44 +103,41 @@ static bool has_blank(const char *raw)
 	return false;
 }
 
-static int parse(const char *raw, struct uri *uri, struct error *err)
+static int check_raw(const char *raw, struct error *err)
 {
-	char *query;
-	int r;
-
 	if (strlen(raw) > LIMIT_URI_BYTES)
 		return error_set(err, ERR_URI_TOO_LONG,
 				 "The request target is longer than %d bytes",
 				 LIMIT_URI_BYTES);
-	if (strcmp(raw, "*") == 0) {
-		uri->asterisk = true;
-		return 0;
-	}
 	if (raw[0] != '/' || has_blank(raw))
 		return error_set(err, ERR_BAD_REQUEST,
 				 "The request target must be a path, without "
 				 "blanks and control characters");
+	return 0;
+}
+
+int uri_parse(const char *raw, struct uri *uri, struct error *err)
+{
+	char *query;
+	int r;
+
+	*uri = (struct uri){ 0 };
+	if (strcmp(raw, "*") == 0) {
+		uri->asterisk = true;
+		return 0;
+	}
+	r = check_raw(raw, err);
+	if (raw[0] != '/')
+		return r;
 	uri->text = strdup(raw + 1);
 	if (!uri->text)
 		return error_set_errno(err, -ENOMEM, "Cannot read the target");
 	query = strchr(uri->text, '?');
 	if (query)
 		*query++ = '\0';
-	r = parse_path(uri->text, uri, err);
-	if (r < 0)
-		return r;
+	if (parse_path(uri->text, uri, err) < 0 || r < 0)
+		return -EINVAL;
 	return parse_query(query, uri, err);
-}
-
-int uri_parse(const char *raw, struct uri *ret, struct error *err)
-{
-	int r;
-
-	*ret = (struct uri){ 0 };
-	r = parse(raw, ret, err);
-	if (r < 0)
-		uri_done(ret);
-	return r;
 }
 
 void uri_done(struct uri *uri)

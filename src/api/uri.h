@@ -46,12 +46,13 @@ struct uri {
 /**
  * uri_parse() - Take a target apart
  * @raw:	As it stood in the request line
- * @ret:	Parts, for uri_done(); empty if the call fails
+ * @uri:	Its parts, for uri_done(), even if the call fails: then the
+ *		segments before the one that is not valid are there
  *
  * Return: 0; ERR_BAD_REQUEST, also for the absolute form; ERR_NOT_FOUND;
  * ERR_URI_TOO_LONG; or -ENOMEM
  */
-int uri_parse(const char *raw, struct uri *ret, struct error *err);
+int uri_parse(const char *raw, struct uri *uri, struct error *err);
 
 /** uri_done() - Release the memory */
 void uri_done(struct uri *uri);

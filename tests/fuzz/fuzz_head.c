@@ -18,13 +18,10 @@ static void check_target(const char *target)
 {
 	struct uri uri;
 	size_t i;
+	int r;
 
-	if (uri_parse(target, &uri, NULL) < 0) {
-		if (uri.text)
-			abort();
-		return;
-	}
-	if (strlen(target) > LIMIT_URI_BYTES)
+	r = uri_parse(target, &uri, NULL);
+	if (r >= 0 && strlen(target) > LIMIT_URI_BYTES)
 		abort();
 	for (i = 0; i < uri.segments; i++)
 		if (strchr(uri.segment[i], '/') ||

@@ -36,6 +36,11 @@ unit_tests += %reldir%/test_api_cors
 tests_unit_test_api_cors_SOURCES = %reldir%/test_api_cors.c $(api_fixture)
 tests_unit_test_api_cors_LDADD = $(api_fixture_libs)
 
+unit_tests += %reldir%/test_api_dialects
+tests_unit_test_api_dialects_SOURCES = \
+	%reldir%/test_api_dialects.c $(api_fixture)
+tests_unit_test_api_dialects_LDADD = $(api_fixture_libs)
+
 unit_tests += %reldir%/test_api_input
 tests_unit_test_api_input_SOURCES = %reldir%/test_api_input.c $(api_fixture)
 tests_unit_test_api_input_LDADD = $(api_fixture_libs)

@@ -128,18 +128,6 @@ static void paths_lead_nowhere_else(void **state)
 	}
 }
 
-static void other_dialects_errors_come_in_their_envelope(void **state)
-{
-	struct fixture *fx = *state;
-	_answer_ struct answer a =
-		ask(fx, "GET /api/projects/p/agents HTTP/1.1\r\n" HOST AUTH
-			"\r\n");
-
-	assert_int_equal(a.status, 404);
-	assert_non_null(strstr(a.body, "\"code\":\"not_found\""));
-	assert_null(strstr(a.body, "\"type\""));
-}
-
 static void a_method_that_is_not_there_is_told_what_is(void **state)
 {
 	struct fixture *fx = *state;
@@ -348,7 +336,6 @@ int main(void)
 		TEST(a_key_is_good_only_for_its_scope),
 		TEST(every_alias_leads_to_the_same_place),
 		TEST(paths_lead_nowhere_else),
-		TEST(other_dialects_errors_come_in_their_envelope),
 		TEST(a_method_that_is_not_there_is_told_what_is),
 		TEST(options_lists_the_methods),
 		TEST(head_gets_the_header_only),

@@ -91,6 +91,10 @@ static void who_keeps_trying_is_told_to_wait_and_a_good_key_is_served(
 	struct fixture *fx = *state;
 	int i;
 
+	/* No key at all is no try. */
+	for (i = 0; i < 2 * PENALTY_FREE; i++)
+		expect_error(fx, "GET /v1/containers HTTP/1.1\r\n" HOST
+			     "\r\n", 401, "invalid_api_key");
 	for (i = 0; i < PENALTY_FREE; i++)
 		expect_error(fx, bad, 401, "invalid_api_key");
 	_answer_ struct answer a = ask(fx, bad);

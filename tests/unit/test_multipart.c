@@ -244,8 +244,25 @@ static void targets_that_mean_two_things_are_refused(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_true(uri_parse(bad[i], &uri, NULL) < 0);
-		assert_null(uri.text);
+		uri_done(&uri);
 	}
+}
+
+static void what_is_readable_of_a_bad_target_is_read(void **state)
+{
+	struct uri uri;
+
+	(void)state;
+	assert_true(uri_parse("/a/b/%zz/c", &uri, NULL) < 0);
+	assert_int_equal(uri.segments, 2);
+	assert_string_equal(uri.segment[1], "b");
+	uri_done(&uri);
+	assert_true(uri_parse("/a/b?%zz", &uri, NULL) < 0);
+	assert_int_equal(uri.segments, 2);
+	uri_done(&uri);
+	assert_true(uri_parse("http://a/b", &uri, NULL) < 0);
+	assert_int_equal(uri.segments, 0);
+	uri_done(&uri);
 }
 
 int main(void)
@@ -259,6 +276,7 @@ int main(void)
 		cmocka_unit_test(heads_and_parts_have_limits),
 		cmocka_unit_test(a_target_comes_apart),
 		cmocka_unit_test(targets_that_mean_two_things_are_refused),
+		cmocka_unit_test(what_is_readable_of_a_bad_target_is_read),
 	};
 
 	return RUN_TESTS(tests);
