@@ -22,8 +22,6 @@
 
 #define PATIENCE_FAILED (5 * USEC_PER_SEC)
 
-enum { PATH_LENGTH_MAX = 4096 };
-
 static int make_loop(struct daemon *d, struct error *err)
 {
 	int r = clock_new(&d->clock);
@@ -37,15 +35,15 @@ static int make_loop(struct daemon *d, struct error *err)
 	return lifecycle_prepare(d, err);
 }
 
-/* A path below the directory, which is known to be short. */
-static void below(const struct daemon *d, const char *name, char *path)
+void daemon_path(const struct daemon *d, const char *name,
+		 char ret_path[DAEMON_PATH_SIZE])
 {
-	snprintf(path, PATH_LENGTH_MAX, "%s/%s", d->dir, name);
+	(void)snprintf(ret_path, DAEMON_PATH_SIZE, "%s/%s", d->dir, name);
 }
 
 static int open_store(struct daemon *d, struct error *err)
 {
-	char blobs[PATH_LENGTH_MAX], database[PATH_LENGTH_MAX];
+	char blobs[DAEMON_PATH_SIZE], database[DAEMON_PATH_SIZE];
 	const struct blobs_config blobs_config = {
 		.event = d->event,
 		.dir = blobs,
@@ -58,8 +56,8 @@ static int open_store(struct daemon *d, struct error *err)
 	};
 	int r;
 
-	below(d, "blobs", blobs);
-	below(d, "db.sqlite", database);
+	daemon_path(d, DAEMON_BLOBS, blobs);
+	daemon_path(d, DAEMON_DATABASE, database);
 	r = blobs_open(&blobs_config, &d->blobs, err);
 	if (r < 0)
 		return r;
@@ -95,12 +93,12 @@ static int listen_handed_over(struct daemon *d, int count, struct error *err)
 
 static int listen_own(struct daemon *d, struct error *err)
 {
-	char path[PATH_LENGTH_MAX];
+	char path[DAEMON_PATH_SIZE];
 	const char *http = settings_string(d->settings, "listen", "http");
 	const char *socket = settings_string(d->settings, "listen", "socket");
 	int r = 0;
 
-	below(d, "cupola.sock", path);
+	daemon_path(d, "cupola.sock", path);
 	if (http[0])
 		r = api_listen_tcp(d->api, http, err);
 	if (r >= 0)

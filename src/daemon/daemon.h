@@ -50,6 +50,13 @@ enum daemon_phase {
 
 enum { DAEMON_SIGNAL_COUNT = 4 };
 
+/* Of the store, in the directory of state and in a backup. */
+#define DAEMON_DATABASE "db.sqlite"
+#define DAEMON_BLOBS "blobs"
+
+/* The directory's path is known to be much shorter. */
+#define DAEMON_PATH_SIZE 4096
+
 /**
  * struct daemon - All of it
  * @options:	Command line
@@ -114,6 +121,10 @@ struct daemon_stage {
 
 /** daemon_stages() - All steps in order, ended by one without a name */
 const struct daemon_stage *daemon_stages(void);
+
+/** daemon_path() - The path of what lies in the directory of state */
+void daemon_path(const struct daemon *d, const char *name,
+		 char ret_path[DAEMON_PATH_SIZE]);
 
 /** daemon_init() - Nothing has begun */
 void daemon_init(struct daemon *d);

@@ -1,7 +1,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -12,13 +11,12 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "daemon/dev.h"
+#include "daemon/user.h"
 
 #define USER_ADD                                                      \
 	"run contrib/install-deps, or useradd --system --user-group " \
 	"--groups kvm --no-create-home --home-dir /var/lib/cupola "   \
 	"--shell /usr/sbin/nologin " DEV_USER
-
-enum { GROUPS_MAX = 64 };
 
 static const struct passwd *find_user(struct error *err)
 {
@@ -124,50 +122,6 @@ int dev_directory(const char *dir, char **ret_path, struct error *err)
 	return 0;
 }
 
-static bool add_group(gid_t *groups, int *count, gid_t group)
-{
-	int i;
-
-	for (i = 0; i < *count; i++)
-		if (groups[i] == group)
-			return true;
-	if (*count == GROUPS_MAX)
-		return false;
-	groups[(*count)++] = group;
-	return true;
-}
-
-/*
- * The user's own groups and kvm, in case the user was made before the group:
- * without it every KVM host would emulate, and nobody would know why.
- */
-static int take_groups(const struct passwd *user)
-{
-	gid_t groups[GROUPS_MAX];
-	const struct group *kvm;
-	int count = GROUPS_MAX;
-
-	if (getgrouplist(user->pw_name, user->pw_gid, groups, &count) < 0)
-		return -E2BIG;
-	kvm = getgrnam("kvm");
-	if (kvm && !add_group(groups, &count, kvm->gr_gid))
-		return -E2BIG;
-	return setgroups((size_t)count, groups) < 0 ? -errno : 0;
-}
-
-static int take_identity(const struct passwd *user)
-{
-	int r = take_groups(user);
-
-	if (r < 0)
-		return r;
-	if (setresgid(user->pw_gid, user->pw_gid, user->pw_gid) < 0 ||
-	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid) < 0)
-		return -errno;
-	/* The way back must be closed. */
-	return setuid(0) == 0 ? -EPERM : 0;
-}
-
 static int move_home(const char *dir)
 {
 	static const char *const others[] = {
@@ -190,7 +144,7 @@ int dev_become_user(const char *dir, struct error *err)
 		user = find_user(err);
 		if (!user)
 			return -ENOENT;
-		r = take_identity(user);
+		r = user_become(user);
 	}
 	if (r < 0)
 		return error_set_errno(err, r,

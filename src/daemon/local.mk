@@ -9,6 +9,8 @@ libdaemon_a_SOURCES = \
 	%reldir%/hypervisor.c %reldir%/hypervisor.h \
 	%reldir%/lifecycle.c %reldir%/lifecycle.h \
 	%reldir%/options.c %reldir%/options.h \
+	%reldir%/restore.c %reldir%/restore.h \
+	%reldir%/user.c %reldir%/user.h \
 	%reldir%/vmd_process.c %reldir%/vmd_process.h
 
 daemon_libs = libdaemon.a $(api_libs)

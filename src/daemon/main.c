@@ -5,6 +5,7 @@
 #include "daemon/configure.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
+#include "daemon/restore.h"
 
 /* Runs the stages and then the loop. What fails is kept in @d. */
 static int run(struct daemon *d)
@@ -30,6 +31,8 @@ static int serve(struct daemon *d)
 
 	if (r < 0)
 		return r;
+	if (d->options.restore)
+		return restore_run(d, &d->failure);
 	if (!d->options.check_config)
 		return run(d);
 	puts("The settings are good");

@@ -11,6 +11,10 @@ static const struct option_row rows[] = {
 	  OPTION_LIST, TO(set), .max = OPTIONS_SET_MAX },
 	{ "check-config", NULL, "say whether the settings are good, and end",
 	  OPTION_FLAG, TO(check_config) },
+	{ "restore", "BACKUP", "put the backup in this directory in place, and "
+	  "end", OPTION_STRING, TO(restore), .min = 1 },
+	{ "replace", NULL, "with --restore: discard the state that is there",
+	  OPTION_FLAG, TO(replace) },
 	{ "help", NULL, "print this text", OPTION_FLAG, TO(help) },
 	{ "version", NULL, "print the version", OPTION_FLAG, TO(version) },
 };
@@ -26,8 +30,14 @@ static const struct option_table table = {
 int options_parse(int argc, char **argv, struct options *ret_options,
 		  struct error *err)
 {
+	int r;
+
 	*ret_options = (struct options){ .dev = NULL };
-	return option_table_parse(&table, argc, argv, ret_options, err);
+	r = option_table_parse(&table, argc, argv, ret_options, err);
+	if (r >= 0 && ret_options->replace && !ret_options->restore)
+		return error_set(err, ERR_BAD_REQUEST,
+				 "--replace belongs to --restore");
+	return r;
 }
 
 void options_print_help(void)

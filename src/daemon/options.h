@@ -18,6 +18,8 @@ enum { OPTIONS_SET_MAX = 120 };
  * @config:	Settings file, or NULL for the default one if it exists
  * @set:	Assignments "section.key=value", in order
  * @check_config: Only say whether the settings are good
+ * @restore:	Only put the backup in this directory in place, or NULL
+ * @replace:	It may discard the state that is there
  * @help:	Only print the help text
  * @version:	Only print the version
  */
@@ -26,6 +28,8 @@ struct options {
 	const char *config;
 	struct option_list set;
 	bool check_config;
+	const char *restore;
+	bool replace;
 	bool help;
 	bool version;
 };

@@ -24,6 +24,7 @@ store_sources = \
 	%reldir%/store_commit.c \
 	%reldir%/store_list.c \
 	%reldir%/store_read.c \
+	%reldir%/store_restore.c %reldir%/store_restore.h \
 	%reldir%/store_usage.c %reldir%/store_usage.h \
 	%reldir%/writer.c %reldir%/writer.h \
 	%reldir%/writer_impl.h \

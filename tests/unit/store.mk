@@ -13,6 +13,7 @@ unit_tests += \
 	%reldir%/test_store_crash \
 	%reldir%/test_store_list \
 	%reldir%/test_store_memory \
+	%reldir%/test_store_restore \
 	%reldir%/test_store_schema \
 	%reldir%/test_store_speed \
 	%reldir%/test_store_sweep \
@@ -47,6 +48,10 @@ tests_unit_test_store_memory_CPPFLAGS = $(store_test_cppflags)
 tests_unit_test_store_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_unit_test_store_memory_LDADD = $(store_test_libs)
+
+tests_unit_test_store_restore_SOURCES = %reldir%/test_store_restore.c $(store_fixture)
+tests_unit_test_store_restore_CPPFLAGS = $(store_test_cppflags) $(GNUTLS_CFLAGS)
+tests_unit_test_store_restore_LDADD = $(store_test_libs)
 
 tests_unit_test_store_schema_SOURCES = %reldir%/test_store_schema.c $(store_fixture)
 tests_unit_test_store_schema_CPPFLAGS = $(store_test_cppflags)

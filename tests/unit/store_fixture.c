@@ -45,7 +45,7 @@ void fixture_close(struct fixture *fx)
 	fx->blobs = NULL;
 }
 
-static void add_tenants(struct fixture *fx)
+void fixture_add_tenants(struct fixture *fx)
 {
 	struct store_batch *batch = store_batch_new(fx->store);
 	struct store_tenant row = { .created_usec = NOW_USEC };
@@ -68,7 +68,7 @@ int fixture_setup(void **state)
 		       fx->dir);
 	assert_true(sd_event_new(&fx->event) >= 0);
 	fixture_open(fx, 0);
-	add_tenants(fx);
+	fixture_add_tenants(fx);
 	*state = fx;
 	return 0;
 }

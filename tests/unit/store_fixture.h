@@ -27,6 +27,9 @@ int fixture_teardown(void **state);
 void fixture_open(struct fixture *fx, uint64_t free_floor_bytes);
 void fixture_close(struct fixture *fx);
 
+/* Into a store that is empty: tenants "t1" and "t2". */
+void fixture_add_tenants(struct fixture *fx);
+
 /* Commits a batch and waits; the batch is gone afterwards. */
 int fixture_commit(struct fixture *fx, struct store_batch *batch);
 

@@ -74,6 +74,11 @@ def bad_options_are_named(dir):
     assert "surplus" in refused("surplus")
 
 
+def what_belongs_to_a_restore_needs_one(dir):
+    assert "--restore" in refused("--dev", dir, "--replace")
+    assert "--restore" in refused("--dev", dir, "--restore")
+
+
 def settings_are_checked(dir):
     config = pathlib.Path(dir) / "c.conf"
     config.write_text("[session]\nidle = 30m\n")

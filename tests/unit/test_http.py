@@ -604,6 +604,93 @@ def what_a_crash_leaves_goes_and_what_is_not_ours_stays():
         assert host.differences() == []
 
 
+# ---------------------------------------------------------- backup and restore
+
+
+def take_backup(host, directory):
+    """As the manual says: the database by itself, then what it names."""
+    directory.mkdir(mode=0o700)
+    (directory / "db.sqlite").write_bytes(host.call("GET", "/admin/v1/backup", admin=True))
+    shutil.copytree(host.dir / "blobs", directory / "blobs")
+    for path in [directory / "blobs", *(directory / "blobs").rglob("*")]:
+        shutil.chown(path, host.dir.stat().st_uid, host.dir.stat().st_gid)
+
+
+def restore(host, directory, *more, status=0):
+    """What it says: in a line or a sentence."""
+    ended = subprocess.run([host.top / "bin" / "cupolad", "--dev", host.dir, "--restore", directory, *more],
+                           capture_output=True, text=True, timeout=PATIENCE)
+    assert ended.returncode == status, ended
+    assert (ended.stdout + ended.stderr).count("\n") == 1, ended
+    return ended.stdout + ended.stderr
+
+
+def serves(host, files, artifact):
+    """All that was stored is there, byte for byte, and new sessions work."""
+    for file_id, data in files.items():
+        assert host.call("GET", f"/v1/files/{file_id}/content") == data
+    assert host.call("GET", artifact["path"]) == artifact["data"]
+    fresh = host.json("POST", "/v1/containers", {"name": "after"})
+    done = host.json("POST", f"/v1/containers/{fresh['id']}/exec", {"code": "count"})
+    assert done["status"] == "ok", done
+    host.call("DELETE", f"/v1/containers/{fresh['id']}")
+    wait_until(lambda: host.differences() == [], PATIENCE, "an audit without differences")
+
+
+def a_backup_is_restored_and_served():
+    with daemon() as host:
+        backup = host.top / "backup"
+        files = {host.upload("/v1/files", f"{n}.bin", data, [("purpose", "assistants")])["id"]: data
+                 for n, data in enumerate((b"", b"one", os.urandom(700000)))}
+        container = host.json("POST", "/v1/containers", {"name": "before"})["id"]
+        kept = host.upload(f"/v1/containers/{container}/files", "kept.txt", b"kept")
+        artifact = {"path": f"/v1/containers/{container}/files/{kept['id']}/content", "data": b"kept"}
+        take_backup(host, backup)
+        later = host.upload("/v1/files", "later.txt", b"later", [("purpose", "assistants")])["id"]
+
+        said = restore(host, backup, status=1)
+        assert f"process {host.process.pid}" in said, said
+        # Killed, so that VMs and the last commits are as they were.
+        host.process.kill()
+        host.process.wait()
+        assert "--replace" in restore(host, backup, status=1)
+        assert "Restored" in restore(host, backup, "--replace")
+        host.start_for_clients()
+        serves(host, files, artifact)
+        try:
+            host.call("GET", f"/v1/files/{later}/content")
+            raise AssertionError("what came after the backup is there")
+        except Refused as e:
+            assert e.status == 404, e
+
+        # On a new host, where there is nothing yet, not even the directory.
+        assert host.stop() == 0
+        shutil.rmtree(host.dir)
+        assert "Restored" in restore(host, backup)
+        host.start_for_clients()
+        serves(host, files, artifact)
+
+
+def what_is_no_backup_is_refused_and_changes_nothing():
+    with daemon() as host:
+        backup = host.top / "backup"
+        file_id = host.upload("/v1/files", "a.txt", b"a", [("purpose", "assistants")])["id"]
+        take_backup(host, backup)
+        assert host.stop() == 0
+        assert "none" in restore(host, host.top / "none", status=1)
+        (backup / "db.sqlite-wal").write_bytes(b"x")
+        assert "cupolactl backup" in restore(host, backup, "--replace", status=1)
+        (backup / "db.sqlite-wal").unlink()
+        (backup / "blobs").rename(backup / "elsewhere")
+        assert "Restored" in restore(host, backup, "--replace"), "its contents are there"
+        shutil.rmtree(host.dir / "blobs")
+        assert "'blobs'" in restore(host, backup, "--replace", status=1)
+        (backup / "elsewhere").rename(backup / "blobs")
+        assert "Restored" in restore(host, backup, "--replace")
+        host.start_for_clients()
+        assert host.call("GET", f"/v1/files/{file_id}/content") == b"a"
+
+
 TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          files_come_and_go_over_tls,
          links_say_https,
@@ -620,7 +707,9 @@ TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          slow_bodies_and_readers_end_at_their_deadlines,
          nothing_that_is_sent_becomes_a_line_of_the_log,
          pools_are_looked_up_and_are_no_paths,
-         what_a_crash_leaves_goes_and_what_is_not_ours_stays]
+         what_a_crash_leaves_goes_and_what_is_not_ours_stays,
+         a_backup_is_restored_and_served,
+         what_is_no_backup_is_refused_and_changes_nothing]
 
 
 def run(test):
