@@ -1,32 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/inline_file.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include "api/request.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
-
-static int read_all(int fd, size_t size, struct buf *ret)
-{
-	while (ret->length < size) {
-		void *room;
-		ssize_t n;
-		int r;
-
-		r = buf_reserve(ret, size - ret->length, &room);
-		if (r < 0)
-			return r;
-		n = read(fd, room, size - ret->length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		buf_commit(ret, (size_t)n);
-	}
-	return 0;
-}
+#include "base/fs.h"
 
 int inline_file_read(struct request *req, const char *container,
 		     const char *file_id, struct cfile_view *ret,
@@ -45,7 +23,7 @@ int inline_file_read(struct request *req, const char *container,
 				 "be downloaded: GET its URL with the API key",
 				 (unsigned long long)ret->bytes,
 				 INLINE_FILE_MAX);
-	r = read_all(fd, (size_t)ret->bytes, bytes);
+	r = fs_read_fd(fd, (size_t)ret->bytes, bytes);
 	return r < 0 ? error_set_errno(err, r, "Cannot read a file") : 0;
 }
 

@@ -15,11 +15,9 @@ libapi_a_SOURCES = \
 	%reldir%/api_error.c %reldir%/api_error.h \
 	%reldir%/auth.c %reldir%/auth.h \
 	%reldir%/body.c %reldir%/body.h \
-	%reldir%/container_options.c %reldir%/container_options.h \
 	%reldir%/container_zip.c %reldir%/container_zip.h \
 	%reldir%/cors.c %reldir%/cors.h \
 	%reldir%/exec_api.c \
-	%reldir%/exec_words.c %reldir%/exec_words.h \
 	%reldir%/exec_stream.c %reldir%/exec_stream.h \
 	%reldir%/exec_timeout.c %reldir%/exec_timeout.h \
 	%reldir%/handlers.h \

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/exec_words.h"
 #include "api/inline_file.h"
 #include "api/mcp.h"
 #include "api/mcp_tools.h"

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/container_options.h"
 #include "api/handlers.h"
 #include "api/idempotency.h"
 #include "api/page.h"

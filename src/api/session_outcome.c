@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/exec_words.h"
 #include "api/inline_file.h"
 #include "api/origin.h"
 #include "api/reply.h"

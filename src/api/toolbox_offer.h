@@ -21,7 +21,6 @@
 
 #include <stdbool.h>
 
-#include "api/container_options.h"
 #include "base/json.h"
 #include "core/core.h"
 

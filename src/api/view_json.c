@@ -5,13 +5,6 @@
 
 #include "base/hex.h"
 
-const char *const view_json_memory_tiers[MEMORY_TIER_COUNT + 1] = {
-	[MEMORY_1G]	= "1g",
-	[MEMORY_4G]	= "4g",
-	[MEMORY_16G]	= "16g",
-	[MEMORY_64G]	= "64g",
-};
-
 static const char *const session_states[] = {
 	[SESSION_VIEW_ACCEPTED]		= "accepted",
 	[SESSION_VIEW_BOOTING]		= "booting",
@@ -135,7 +128,7 @@ void view_json_container(struct json_writer *w, const char *key,
 	json_write_uint(w, "minutes", container->idle_minutes);
 	json_write_close(w);
 	json_write_string(w, "memory_limit",
-			  view_json_memory_tiers[container->memory]);
+			  container_memory_tiers[container->memory]);
 	json_write_object(w, "network_policy");
 	json_write_string(w, "type", "disabled");
 	json_write_close(w);

@@ -56,7 +56,4 @@ void view_json_bytes(struct json_writer *w, const char *key, const void *data,
 void view_json_result(struct json_writer *w, const char *key,
 		      const struct exec_result *result);
 
-/** view_json_memory_tiers - Names of enum memory_tier, NULL at the end */
-extern const char *const view_json_memory_tiers[MEMORY_TIER_COUNT + 1];
-
 #endif

@@ -43,6 +43,21 @@ int fs_read_file(int dirfd, const char *path, struct buf *ret)
 	return n == 0 ? 0 : -EMSGSIZE;
 }
 
+int fs_read_fd(int fd, size_t size, struct buf *ret)
+{
+	const size_t end = ret->length + size;
+	ssize_t n;
+
+	while (ret->length < end) {
+		n = buf_read(ret, fd, end - ret->length);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? (int)n : -EIO;
+	}
+	return 0;
+}
+
 static int write_all(int fd, const void *data, size_t size)
 {
 	const char *at = data;

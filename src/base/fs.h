@@ -27,6 +27,16 @@
 int fs_read_file(int dirfd, const char *path, struct buf *ret);
 
 /**
+ * fs_read_fd() - Read what is left of an open file
+ * @fd:		Where it begins
+ * @size:	Bytes that there are
+ * @ret:	They are appended
+ *
+ * Return: 0; -EIO if there are fewer, or another negative errno
+ */
+int fs_read_fd(int fd, size_t size, struct buf *ret);
+
+/**
  * fs_write_file_atomic() - Put a file in place, whole and durable or not at all
  * @dirfd:	Directory
  * @path:	File, replaced if it exists

@@ -279,6 +279,20 @@ void json_write_raw(struct json_writer *w, const char *key, const char *text,
 	put(w, text, size);
 }
 
+void json_write_members(struct json_writer *w, const char *text, size_t size)
+{
+	uint8_t *level = &w->levels[w->depth];
+
+	assert(*level & LEVEL_OBJECT);
+	assert(size >= 2 && text[0] == '{' && text[size - 1] == '}');
+	if (size == 2)
+		return;
+	if (*level & LEVEL_FILLED)
+		put(w, ",", 1);
+	*level |= LEVEL_FILLED;
+	put(w, text + 1, size - 2);
+}
+
 int json_write_end(struct json_writer *w)
 {
 	assert(w->depth == 0);

@@ -105,6 +105,14 @@ void json_write_raw(struct json_writer *w, const char *key, const char *text,
 		    size_t size);
 
 /**
+ * json_write_members() - Put the members of an object into the one that is open
+ * @w:		Writer
+ * @text:	The whole object as text, written by a json_writer before
+ * @size:	Bytes
+ */
+void json_write_members(struct json_writer *w, const char *text, size_t size);
+
+/**
  * json_write_end() - Say whether all went well
  * @w:		Writer; all that was begun is closed
  *

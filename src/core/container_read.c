@@ -171,6 +171,21 @@ int core_container_get(struct core *core, const struct principal *who,
 	return r;
 }
 
+int core_container_live(struct core *core, const struct principal *who,
+			const char *id, struct container_view *ret,
+			struct error *err)
+{
+	struct container *c;
+	int r;
+
+	r = container_find(core, who, id, &c, err);
+	if (r < 0)
+		return r;
+	reaper_touch(c);
+	container_fill_view(c, ret);
+	return 0;
+}
+
 int core_container_named(struct core *core, const struct principal *who,
 			 enum core_dialect dialect, const char *pool,
 			 const char *name, bool touch,

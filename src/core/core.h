@@ -317,6 +317,16 @@ int core_container_get(struct core *core, const struct principal *who,
 		       struct error *err);
 
 /**
+ * core_container_live() - Touch a container that is about to be used
+ *
+ * Return: 0; ERR_NOT_FOUND, with reason "container_expired" and a message that
+ * says when, why and what to do, if its session has ended
+ */
+int core_container_live(struct core *core, const struct principal *who,
+			const char *id, struct container_view *ret,
+			struct error *err);
+
+/**
  * core_container_named() - The container that a handle stands for
  *
  * Return: 0; ERR_NOT_FOUND if there is none now
@@ -417,6 +427,7 @@ int core_cfile_delete(struct core *core, const struct principal *who,
 #include "core/core_events.h"
 #include "core/core_exec.h"
 #include "core/core_life.h"
+#include "core/core_options.h"
 #include "core/core_parts.h"
 #include "core/core_talk.h"
 #include "core/core_toolbox.h"

@@ -24,6 +24,9 @@ enum exec_status {
 /** exec_status_name() - As API clients read it: "ok", "kernel_died", … */
 const char *exec_status_name(enum exec_status status);
 
+/** exec_status_sentence() - Why it did not end by itself; NULL if it did */
+const char *exec_status_sentence(enum exec_status status);
+
 struct exec_spec {
 	const char *code; /* any UTF-8, NUL included */
 	size_t code_len;
@@ -47,6 +50,10 @@ struct exec_result {
 	const struct exec_datum *data;
 	size_t count;
 };
+
+/** exec_datum_find() - The form of a displayed object of that type, or NULL */
+const struct exec_datum *exec_datum_find(const struct exec_result *result,
+					 const char *mime);
 
 struct exec_skipped {
 	const char *path;     /* as of struct cfile_view */

@@ -16,6 +16,7 @@ libcore_a_SOURCES = \
 	%reldir%/container.c %reldir%/container.h \
 	%reldir%/container_create.c \
 	%reldir%/container_exec.c \
+	%reldir%/container_options.c %reldir%/core_options.h \
 	%reldir%/container_read.c \
 	%reldir%/container_row.c \
 	%reldir%/core.c %reldir%/core.h \
@@ -34,6 +35,7 @@ libcore_a_SOURCES = \
 	%reldir%/exec_record.c \
 	%reldir%/exec_state.c %reldir%/exec_state.h \
 	%reldir%/exec_watch.c %reldir%/exec_watch.h \
+	%reldir%/exec_words.c \
 	%reldir%/file.c %reldir%/file.h \
 	%reldir%/gc.c %reldir%/gc.h \
 	%reldir%/guest_conn.c %reldir%/guest_conn.h \

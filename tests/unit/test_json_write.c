@@ -36,6 +36,24 @@ static void values_are_nested_with_their_commas(void **state)
 			    "\"raw\":[1]}");
 }
 
+static void members_of_an_object_join_those_that_are_there(void **state)
+{
+	_cleanup_(buf_done) struct buf b = BUF_INIT(1000);
+	struct json_writer w = JSON_WRITER_INIT(&b);
+
+	(void)state;
+	json_write_object(&w, NULL);
+	json_write_members(&w, "{}", 2);
+	json_write_members(&w, "{\"a\":1}", 7);
+	json_write_members(&w, "{}", 2);
+	json_write_members(&w, "{\"b\":{\"c\":2}}", 13);
+	json_write_int(&w, "d", 3);
+	json_write_close(&w);
+	assert_int_equal(json_write_end(&w), 0);
+	assert_string_equal(buf_str(&b),
+			    "{\"a\":1,\"b\":{\"c\":2},\"d\":3}");
+}
+
 static void written_as(const void *data, size_t size, const char *expected)
 {
 	_cleanup_(buf_done) struct buf b = BUF_INIT(1000);
@@ -153,6 +171,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_nested_with_their_commas),
+		cmocka_unit_test(
+			members_of_an_object_join_those_that_are_there),
 		cmocka_unit_test(strings_are_escaped_and_always_utf8),
 		cmocka_unit_test(any_bytes_can_be_read_again),
 		cmocka_unit_test(doubles_are_short_and_exact),

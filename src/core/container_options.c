@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/container_options.h"
-
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "api/view_json.h"
+#include "base/json.h"
+#include "core/core.h"
+
+const char *const container_memory_tiers[] = {
+	[MEMORY_1G] = "1g",
+	[MEMORY_4G] = "4g",
+	[MEMORY_16G] = "16g",
+	[MEMORY_64G] = "64g",
+	[MEMORY_TIER_COUNT] = NULL,
+};
+static_assert(sizeof(container_memory_tiers) /
+			      sizeof(container_memory_tiers[0]) ==
+		      MEMORY_TIER_COUNT + 1,
+	      "container_memory_tiers[] doesn't match enum memory_tier");
 
 struct fields {
 	struct json_object *file_ids;
@@ -22,7 +34,7 @@ static const struct json_field table[] = {
 	JSON_ARRAY_FIELD("file_ids", struct fields, file_ids,
 			 .max = CORE_FILE_IDS_MAX),
 	JSON_STRING_FIELD("memory_limit", struct fields, memory_limit,
-			  .choices = view_json_memory_tiers),
+			  .choices = container_memory_tiers),
 	JSON_OBJECT_FIELD("network_policy", struct fields, network_policy),
 };
 
@@ -42,7 +54,7 @@ static enum memory_tier tier_of(struct json_string name)
 	int i;
 
 	for (i = 0; name.data && i < MEMORY_TIER_COUNT; i++)
-		if (strcmp(view_json_memory_tiers[i], name.data) == 0)
+		if (strcmp(container_memory_tiers[i], name.data) == 0)
 			return (enum memory_tier)i;
 	return MEMORY_1G;
 }

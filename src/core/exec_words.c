@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/exec_words.h"
-
 #include <string.h>
+
+#include "core/core.h"
 
 const char *exec_status_sentence(enum exec_status status)
 {

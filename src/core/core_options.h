@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef API_CONTAINER_OPTIONS_H
-#define API_CONTAINER_OPTIONS_H
+#ifndef CORE_CORE_OPTIONS_H
+#define CORE_CORE_OPTIONS_H
 
 /*
  * What may be said of a container wherever one is asked for: when it is made,
- * and where a tool brings its own.
+ * and where a tool brings its own. A part of core.h, whose rules hold here.
  */
 
-#include "base/json.h"
 #include "core/core.h"
+
+struct json_object;
+
+/** container_memory_tiers - Names of enum memory_tier, NULL at the end */
+extern const char *const container_memory_tiers[MEMORY_TIER_COUNT + 1];
 
 /**
  * struct container_options - memory_limit, file_ids and network_policy
