@@ -39,15 +39,15 @@ static void call_free(void *work)
 static int open_toolbox(struct mcp_call *call, struct error *err)
 {
 	struct request *req = call->req;
-	struct toolbox_version_view view;
+	struct definition_version_view view;
 	int r;
 
 	r = toolboxes_find_version(req, &view, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(call->bound_to, sizeof(call->bound_to), "%s",
-		       view.toolbox_id);
-	r = json_parse(view.definition, strlen(view.definition),
+		       view.definition_id);
+	r = json_parse(view.text, strlen(view.text),
 		       &call->definition, err);
 	if (r >= 0)
 		r = toolbox_offer_read(call->definition, &call->offer, err);

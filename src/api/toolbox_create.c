@@ -135,7 +135,7 @@ static int read_definition(struct request *req, struct buf *text,
 }
 
 static void on_version(void *userdata,
-		       const struct toolbox_version_view *version,
+		       const struct definition_version_view *version,
 		       const struct error *err)
 {
 	struct request *req = userdata;
@@ -152,7 +152,9 @@ static void on_version(void *userdata,
 int toolboxes_versions_create(struct request *req, struct error *err)
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(CORE_DEFINITION_MAX);
-	struct toolbox_name name = { NULL, req->match.param[0] };
+	struct definition_name name = { DEFINITION_TOOLBOX, NULL,
+					req->match.param[0] };
+	struct definition_spec spec = { .need = DEFINITION_ANY };
 	int r;
 
 	r = toolboxes_check_call(req, err);
@@ -165,9 +167,10 @@ int toolboxes_versions_create(struct request *req, struct error *err)
 				  "hyphens",
 				  NULL);
 	r = read_definition(req, &text, err);
+	spec.text = buf_str(&text);
 	if (r >= 0)
-		r = core_toolbox_version_create(req->core, &req->who, &name,
-						buf_str(&text), on_version,
-						req, err);
+		r = core_definition_version_create(req->core, &req->who, &name,
+						   &spec, on_version, req,
+						   err);
 	return r < 0 ? r : ROUTE_PENDING;
 }

@@ -45,7 +45,7 @@ bool toolboxes_name_is_valid(const char *name)
 	for (s = name; *s; s++)
 		if (!strchr(alphanumeric, *s) && *s != '-')
 			return false;
-	return size > 0 && size <= CORE_TOOLBOX_NAME_MAX && name[0] != '-' &&
+	return size > 0 && size <= CORE_DEFINITION_NAME_MAX && name[0] != '-' &&
 	       name[size - 1] != '-';
 }
 
@@ -69,7 +69,7 @@ int toolboxes_check_call(struct request *req, struct error *err)
 }
 
 /* What cannot be a name is nobody's. */
-static int read_name(struct request *req, struct toolbox_name *ret,
+static int read_name(struct request *req, struct definition_name *ret,
 		     struct error *err)
 {
 	int r;
@@ -77,7 +77,9 @@ static int read_name(struct request *req, struct toolbox_name *ret,
 	r = toolboxes_check_call(req, err);
 	if (r < 0)
 		return r;
-	*ret = (struct toolbox_name){ req->match.project, req->match.param[0] };
+	*ret = (struct definition_name){ DEFINITION_TOOLBOX,
+					 req->match.project,
+					 req->match.param[0] };
 	if (toolboxes_name_is_valid(ret->name))
 		return 0;
 	return error_set(err, ERR_NOT_FOUND, "Toolbox '%.100s' not found",
@@ -85,7 +87,7 @@ static int read_name(struct request *req, struct toolbox_name *ret,
 }
 
 /* Numbers count from 1 and are written in one way. */
-static int read_version(const char *text, const struct toolbox_name *name,
+static int read_version(const char *text, const struct definition_name *name,
 			uint64_t *ret, struct error *err)
 {
 	size_t size = strspn(text, "0123456789");
@@ -101,9 +103,9 @@ static int read_version(const char *text, const struct toolbox_name *name,
 }
 
 int toolboxes_find_version(struct request *req,
-			   struct toolbox_version_view *ret, struct error *err)
+			   struct definition_version_view *ret, struct error *err)
 {
-	struct toolbox_name name;
+	struct definition_name name;
 	uint64_t version = 0;
 	int r;
 
@@ -112,7 +114,7 @@ int toolboxes_find_version(struct request *req,
 		r = read_version(req->match.param[1], &name, &version, err);
 	if (r < 0)
 		return r;
-	return core_toolbox_version_get(req->core, &req->who, &name, version,
+	return core_definition_version_get(req->core, &req->who, &name, version,
 					ret, err);
 }
 
@@ -127,7 +129,7 @@ static void write_number(struct json_writer *w, const char *key, uint64_t n)
 }
 
 static void write_toolbox(struct json_writer *w,
-			  const struct toolbox_view *toolbox)
+			  const struct definition_view *toolbox)
 {
 	json_write_object(w, NULL);
 	json_write_string(w, "id", toolbox->id);
@@ -146,11 +148,11 @@ static int on_member(const char *key, struct json_object *value,
 }
 
 void toolboxes_write_version(struct json_writer *w,
-			     const struct toolbox_version_view *version)
+			     const struct definition_version_view *version)
 {
 	_cleanup_(json_freep) struct json_object *definition = NULL;
 
-	(void)json_parse(version->definition, strlen(version->definition),
+	(void)json_parse(version->text, strlen(version->text),
 			 &definition, NULL);
 	json_write_object(w, NULL);
 	json_write_string(w, "id", version->id);
@@ -183,7 +185,7 @@ static struct json_writer begin_item(struct items *items, const char *id)
 	return JSON_WRITER_INIT(&items->text);
 }
 
-static void on_toolbox_item(void *userdata, const struct toolbox_view *toolbox)
+static void on_toolbox_item(void *userdata, const struct definition_view *toolbox)
 {
 	struct json_writer w = begin_item(userdata, toolbox->id);
 
@@ -191,7 +193,7 @@ static void on_toolbox_item(void *userdata, const struct toolbox_view *toolbox)
 }
 
 static void on_version_item(void *userdata,
-			    const struct toolbox_version_view *version)
+			    const struct definition_version_view *version)
 {
 	struct json_writer w = begin_item(userdata, version->id);
 
@@ -225,8 +227,8 @@ static void items_freep(struct items **items)
 	free(*items);
 }
 
-static int list(struct request *req, const struct toolbox_name *name,
-		struct error *err)
+static int list(struct request *req, const struct definition_name *name,
+		bool versions, struct error *err)
 {
 	_cleanup_(items_freep) struct items *items = calloc(1, sizeof(*items));
 	bool backwards, more = false;
@@ -240,44 +242,45 @@ static int list(struct request *req, const struct toolbox_name *name,
 			     &backwards, err);
 	if (r < 0)
 		return r;
-	if (name)
-		r = core_toolbox_version_list(req->core, &req->who, name,
-					      &page, on_version_item, items,
-					      &more, err);
+	if (versions)
+		r = core_definition_version_list(req->core, &req->who, name,
+						 false, &page, on_version_item,
+						 items, &more, err);
 	else
-		r = core_toolbox_list(req->core, &req->who,
-				      req->match.project, &page,
-				      on_toolbox_item, items, &more, err);
+		r = core_definition_list(req->core, &req->who, name, &page,
+					 on_toolbox_item, items, &more, err);
 	return r < 0 ? r : reply_items(req, items, backwards, more, err);
 }
 
 int toolboxes_list(struct request *req, struct error *err)
 {
+	const struct definition_name all = { DEFINITION_TOOLBOX,
+					     req->match.project, NULL };
 	int r = toolboxes_check_call(req, err);
 
-	return r < 0 ? r : list(req, NULL, err);
+	return r < 0 ? r : list(req, &all, false, err);
 }
 
 int toolboxes_versions_list(struct request *req, struct error *err)
 {
-	struct toolbox_name name;
+	struct definition_name name;
 	int r;
 
 	r = read_name(req, &name, err);
-	return r < 0 ? r : list(req, &name, err);
+	return r < 0 ? r : list(req, &name, true, err);
 }
 
 /* ----------------------------------------------------------- looking and changing */
 
 int toolboxes_get(struct request *req, struct error *err)
 {
-	struct toolbox_view toolbox;
-	struct toolbox_name name;
+	struct definition_view toolbox;
+	struct definition_name name;
 	int r;
 
 	r = read_name(req, &name, err);
 	if (r >= 0)
-		r = core_toolbox_get(req->core, &req->who, &name, &toolbox,
+		r = core_definition_get(req->core, &req->who, &name, &toolbox,
 				     err);
 	if (r < 0)
 		return r;
@@ -287,7 +290,7 @@ int toolboxes_get(struct request *req, struct error *err)
 
 int toolboxes_versions_get(struct request *req, struct error *err)
 {
-	struct toolbox_version_view version;
+	struct definition_version_view version;
 	int r;
 
 	r = toolboxes_find_version(req, &version, err);
@@ -297,7 +300,7 @@ int toolboxes_versions_get(struct request *req, struct error *err)
 	return reply_json(req, MHD_HTTP_OK, err);
 }
 
-static void on_toolbox(void *userdata, const struct toolbox_view *toolbox,
+static void on_toolbox(void *userdata, const struct definition_view *toolbox,
 		       const struct error *err)
 {
 	struct request *req = userdata;
@@ -324,7 +327,7 @@ int toolboxes_update(struct request *req, struct error *err)
 {
 	struct update_fields fields = { .version = { NULL, 0 } };
 	struct json_object *object;
-	struct toolbox_name name;
+	struct definition_name name;
 	uint64_t version;
 	int r;
 
@@ -337,26 +340,26 @@ int toolboxes_update(struct request *req, struct error *err)
 	if (r >= 0)
 		r = read_version(fields.version.data, &name, &version, err);
 	if (r >= 0)
-		r = core_toolbox_promote(req->core, &req->who, &name, version,
+		r = core_definition_promote(req->core, &req->who, &name, version,
 					 on_toolbox, req, err);
 	return r < 0 ? r : ROUTE_PENDING;
 }
 
 int toolboxes_delete(struct request *req, struct error *err)
 {
-	struct toolbox_name name;
+	struct definition_name name;
 	int r;
 
 	r = read_name(req, &name, err);
 	if (r >= 0)
-		r = core_toolbox_delete(req->core, &req->who, &name,
+		r = core_definition_delete(req->core, &req->who, &name,
 					reply_gone, req, err);
 	return r < 0 ? r : ROUTE_PENDING;
 }
 
 int toolboxes_versions_delete(struct request *req, struct error *err)
 {
-	struct toolbox_name name;
+	struct definition_name name;
 	uint64_t version;
 	int r;
 
@@ -364,7 +367,7 @@ int toolboxes_versions_delete(struct request *req, struct error *err)
 	if (r >= 0)
 		r = read_version(req->match.param[1], &name, &version, err);
 	if (r >= 0)
-		r = core_toolbox_version_delete(req->core, &req->who, &name,
+		r = core_definition_version_delete(req->core, &req->who, &name,
 						version, reply_gone, req, err);
 	return r < 0 ? r : ROUTE_PENDING;
 }

@@ -20,7 +20,7 @@ struct request;
  * Return: 0; ERR_BAD_REQUEST; ERR_NOT_FOUND
  */
 int toolboxes_find_version(struct request *req,
-			   struct toolbox_version_view *ret,
+			   struct definition_version_view *ret,
 			   struct error *err);
 
 /** toolboxes_check_call() - What any call of a project has to have */
@@ -35,6 +35,6 @@ bool toolboxes_name_is_valid(const char *name);
  * The definition is text of ours; without memory its members lack.
  */
 void toolboxes_write_version(struct json_writer *w,
-			     const struct toolbox_version_view *version);
+			     const struct definition_version_view *version);
 
 #endif

@@ -26,6 +26,8 @@ static const struct {
 	[ID_REQUEST] = { "req_", hex_digits, 32 },
 	[ID_TOOLBOX] = { "tbx_", hex_digits, 32 },
 	[ID_TOOLBOX_VERSION] = { "tbxv_", hex_digits, 32 },
+	[ID_AGENT] = { "agt_", hex_digits, 32 },
+	[ID_AGENT_VERSION] = { "agtv_", hex_digits, 32 },
 	[ID_MCP_SESSION] = { "mcp_", alphanumeric, 44 },
 	[ID_TENANT] = { "tnt_", hex_digits, 32 },
 	[ID_RESPONSE] = { "resp_", hex_digits, 48 },

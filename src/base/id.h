@@ -24,6 +24,8 @@ enum id_kind {
 	ID_REQUEST,        /* req_ */
 	ID_TOOLBOX,         /* tbx_ */
 	ID_TOOLBOX_VERSION, /* tbxv_ */
+	ID_AGENT,           /* agt_ */
+	ID_AGENT_VERSION,   /* agtv_ */
 	ID_MCP_SESSION,     /* mcp_: 256 random bits, since it is a secret */
 	ID_TENANT,         /* tnt_ */
 	ID_RESPONSE,       /* resp_ */

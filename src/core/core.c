@@ -197,7 +197,7 @@ static int core_init_sources(struct core *core)
 	if (r >= 0)
 		r = drain_init(core);
 	if (r >= 0)
-		r = toolboxes_init(core);
+		r = definitions_init(core);
 	return r;
 }
 
@@ -372,7 +372,7 @@ void core_free(struct core *core)
 	vm_free_all(core);
 	gc_done(&core->gc);
 	pools_done(core);
-	toolboxes_done(core);
+	definitions_done(core);
 	reconcile_done(core);
 	tenants_done(core);
 	notices_done(core);

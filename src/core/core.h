@@ -430,5 +430,5 @@ int core_cfile_delete(struct core *core, const struct principal *who,
 #include "core/core_options.h"
 #include "core/core_parts.h"
 #include "core/core_talk.h"
-#include "core/core_toolbox.h"
+#include "core/core_definition.h"
 #endif

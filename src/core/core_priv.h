@@ -26,7 +26,7 @@
 #include "core/pool.h"
 #include "core/reconcile.h"
 #include "core/tenant.h"
-#include "core/toolbox.h"
+#include "core/definition.h"
 #include "store/store.h"
 #include "vmd/vmd.h"
 
@@ -69,7 +69,7 @@ struct core {
 	struct notices notices;
 	struct drain drain;
 	struct assembly_list assemblies;
-	struct toolboxes toolboxes;
+	struct definitions definitions;
 
 	char boot_id[CLOCK_BOOT_ID_SIZE];
 	uint64_t next_cid;

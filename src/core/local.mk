@@ -25,7 +25,11 @@ libcore_a_SOURCES = \
 	%reldir%/core_life.h %reldir%/core_talk.h \
 	%reldir%/core_priv.h \
 	%reldir%/core_settings.c %reldir%/core_settings.h \
+	%reldir%/core_definition.h \
 	%reldir%/data_path.c %reldir%/data_path.h \
+	%reldir%/definition.c %reldir%/definition.h \
+	%reldir%/definition_change.c %reldir%/definition_change.h \
+	%reldir%/definition_decide.c \
 	%reldir%/drain.c %reldir%/drain.h \
 	%reldir%/end_reason.c %reldir%/end_reason.h \
 	%reldir%/exec.c %reldir%/exec.h \
@@ -64,9 +68,6 @@ libcore_a_SOURCES = \
 	%reldir%/skip.c %reldir%/skip.h \
 	%reldir%/tenant.c %reldir%/tenant.h \
 	%reldir%/tenant_admin.c \
-	%reldir%/core_toolbox.h \
-	%reldir%/toolbox.c %reldir%/toolbox.h \
-	%reldir%/toolbox_change.c \
 	%reldir%/upload.c %reldir%/upload.h \
 	%reldir%/usage.c %reldir%/usage.h \
 	%reldir%/usage_json.c \

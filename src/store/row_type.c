@@ -204,26 +204,30 @@ static const struct row_field idempotency_fields[] = {
 #undef F
 };
 
-static const struct row_field toolbox_fields[] = {
-#define F(...) FIELD(store_toolbox, __VA_ARGS__)
+static const struct row_field definition_fields[] = {
+#define F(...) FIELD(store_definition, __VA_ARGS__)
 	F(id, FIELD_TEXT, FIXED),
 	F(tenant, FIELD_TEXT, FIXED),
+	F(kind, FIELD_TEXT, FIXED),
 	F(project, FIELD_TEXT, FIXED),
 	F(name, FIELD_TEXT, FIXED),
 	F(default_version, FIELD_U64),
 	F(last_version, FIELD_U64),
+	F(disabled, FIELD_BOOL),
+	F(profile, FIELD_TEXT),
 	F(created_usec, FIELD_U64, FIXED),
 	F(updated_usec, FIELD_U64),
 #undef F
 };
 
-static const struct row_field toolbox_version_fields[] = {
-#define F(...) FIELD(store_toolbox_version, __VA_ARGS__)
+static const struct row_field definition_version_fields[] = {
+#define F(...) FIELD(store_definition_version, __VA_ARGS__)
 	F(id, FIELD_TEXT, FIXED),
-	F(toolbox_id, FIELD_TEXT, FIXED),
+	F(definition_id, FIELD_TEXT, FIXED),
 	F(tenant, FIELD_TEXT, FIXED),
 	F(version, FIELD_U64, FIXED),
-	F(definition, FIELD_TEXT, FIXED),
+	F(draft, FIELD_BOOL, FIXED),
+	F(text, FIELD_TEXT, FIXED),
 	F(created_usec, FIELD_U64, FIXED),
 #undef F
 };
@@ -257,11 +261,11 @@ static const struct row_type types[] = {
 	[ROW_USAGE] = TYPE("usage", store_usage, usage_fields, ROW_NO_BLOB),
 	[ROW_IDEMPOTENCY] = TYPE("idempotency", store_idempotency,
 				 idempotency_fields, ROW_NO_BLOB),
-	[ROW_TOOLBOX] = TYPE("toolboxes", store_toolbox, toolbox_fields,
-			     ROW_NO_BLOB),
-	[ROW_TOOLBOX_VERSION] =
-		TYPE("toolbox_versions", store_toolbox_version,
-		     toolbox_version_fields, ROW_NO_BLOB),
+	[ROW_DEFINITION] = TYPE("definitions", store_definition,
+				definition_fields, ROW_NO_BLOB),
+	[ROW_DEFINITION_VERSION] =
+		TYPE("definition_versions", store_definition_version,
+		     definition_version_fields, ROW_NO_BLOB),
 };
 static_assert(sizeof(types) / sizeof(types[0]) == ROW_KIND_COUNT,
 	      "types[] doesn't match enum row_kind");

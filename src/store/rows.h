@@ -38,8 +38,9 @@ enum {
 	STORE_IMAGE_SIZE = 192,        /* "name@sha256:…" */
 	STORE_NONCE_SIZE = 32,
 	STORE_PROJECT_SIZE = 64 + 1,
-	STORE_TOOLBOX_NAME_SIZE = 63 + 1,
-	STORE_DEFINITION_SIZE = 32 * 1024, /* JSON, kept as it is */
+	STORE_DEFINITION_NAME_SIZE = 63 + 1,
+	STORE_DEFINITION_TEXT_SIZE = 128 * 1024, /* JSON, kept as it is */
+	STORE_PROFILE_SIZE = 16 * 1024,          /* the same */
 };
 
 /**
@@ -275,29 +276,35 @@ struct store_idempotency {
 };
 
 /**
- * struct store_toolbox - A toolbox, named within a project of its tenant
+ * struct store_definition - What is kept by name, in versions
+ * @kind:	A word of core's: names are unique within it
  * @default_version: The one that counts where none is named
  * @last_version: The newest that there ever was: numbers are not used again
+ * @profile:	What is kept beside the versions
  */
-struct store_toolbox {
+struct store_definition {
 	char id[STORE_ID_SIZE];
-	char tenant[STORE_TENANT_SIZE];     /* fixed */
-	char project[STORE_PROJECT_SIZE];   /* fixed */
-	char name[STORE_TOOLBOX_NAME_SIZE]; /* fixed */
+	char tenant[STORE_TENANT_SIZE];        /* fixed */
+	char kind[STORE_WORD_SIZE];            /* fixed */
+	char project[STORE_PROJECT_SIZE];      /* fixed */
+	char name[STORE_DEFINITION_NAME_SIZE]; /* fixed */
 	uint64_t default_version;
 	uint64_t last_version;
+	bool disabled;
+	char profile[STORE_PROFILE_SIZE];
 	usec_t created_usec; /* fixed */
 	usec_t updated_usec;
 };
 
-/** struct store_toolbox_version - A version of one; never changed */
-struct store_toolbox_version {
+/** struct store_definition_version - A version of one; never changed */
+struct store_definition_version {
 	char id[STORE_ID_SIZE];
-	char toolbox_id[STORE_ID_SIZE];         /* fixed */
-	char tenant[STORE_TENANT_SIZE];         /* fixed; the toolbox's */
-	uint64_t version;                       /* fixed */
-	char definition[STORE_DEFINITION_SIZE]; /* fixed */
-	usec_t created_usec;                    /* fixed */
+	char definition_id[STORE_ID_SIZE];     /* fixed */
+	char tenant[STORE_TENANT_SIZE];        /* fixed; the definition's */
+	uint64_t version;                      /* fixed */
+	bool draft;                            /* fixed */
+	char text[STORE_DEFINITION_TEXT_SIZE]; /* fixed */
+	usec_t created_usec;                   /* fixed */
 };
 
 #endif

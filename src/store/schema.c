@@ -433,6 +433,57 @@ static const char version_6[] =
 	"CREATE INDEX toolbox_versions_by_tenant"
 	"	ON toolbox_versions (tenant);";
 
+/*
+ * Toolboxes become one kind of what is kept by name, in versions.
+ */
+static const char version_7[] =
+	"CREATE TABLE definitions ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	tenant TEXT NOT NULL REFERENCES tenants(id),"
+	"	kind TEXT NOT NULL,"
+	"	project TEXT NOT NULL,"
+	"	name TEXT NOT NULL,"
+	"	default_version INTEGER NOT NULL,"
+	"	last_version INTEGER NOT NULL,"
+	"	disabled INTEGER NOT NULL,"
+	"	profile TEXT NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	updated_usec INTEGER NOT NULL,"
+	"	UNIQUE (tenant, kind, project, name),"
+	"	UNIQUE (id, tenant)"
+	") STRICT;"
+	"CREATE INDEX definitions_by_project"
+	"	ON definitions (tenant, kind, project, seq);"
+	"INSERT INTO definitions"
+	"	SELECT seq, id, tenant, 'toolbox', project, name,"
+	"		default_version, last_version, 0, '',"
+	"		created_usec, updated_usec FROM toolboxes;"
+
+	"CREATE TABLE definition_versions ("
+	"	seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	definition_id TEXT NOT NULL,"
+	"	tenant TEXT NOT NULL,"
+	"	version INTEGER NOT NULL,"
+	"	draft INTEGER NOT NULL,"
+	"	text TEXT NOT NULL,"
+	"	created_usec INTEGER NOT NULL,"
+	"	UNIQUE (definition_id, version),"
+	"	FOREIGN KEY (definition_id, tenant)"
+	"		REFERENCES definitions (id, tenant) ON DELETE CASCADE"
+	") STRICT;"
+	"CREATE INDEX definition_versions_by_definition"
+	"	ON definition_versions (definition_id, tenant, seq);"
+	"CREATE INDEX definition_versions_by_tenant"
+	"	ON definition_versions (tenant);"
+	"INSERT INTO definition_versions"
+	"	SELECT seq, id, toolbox_id, tenant, version, 0, definition,"
+	"		created_usec FROM toolbox_versions;"
+
+	"DROP TABLE toolbox_versions;"
+	"DROP TABLE toolboxes;";
+
 const char *const schema_steps[] = {
 	version_1,
 	version_2,
@@ -440,5 +491,6 @@ const char *const schema_steps[] = {
 	version_4,
 	version_5,
 	version_6,
+	version_7,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);

@@ -119,10 +119,10 @@ int store_batch_put_container(struct store_batch *batch,
 			      const struct store_container *row);
 int store_batch_put_vm(struct store_batch *batch, const struct store_vm *row);
 
-int store_batch_put_toolbox(struct store_batch *batch,
-			    const struct store_toolbox *row);
-int store_batch_put_toolbox_version(struct store_batch *batch,
-				    const struct store_toolbox_version *row);
+int store_batch_put_definition(struct store_batch *batch,
+			       const struct store_definition *row);
+int store_batch_put_definition_version(
+	struct store_batch *batch, const struct store_definition_version *row);
 
 /** store_batch_put_cfile() - A new version supersedes others of its path */
 int store_batch_put_cfile(struct store_batch *batch,
@@ -179,10 +179,10 @@ int store_batch_delete_file(struct store_batch *batch, const char *id);
 int store_batch_delete_cfile(struct store_batch *batch, const char *id);
 int store_batch_delete_vm(struct store_batch *batch, const char *id);
 
-/** store_batch_delete_toolbox() - With all of its versions */
-int store_batch_delete_toolbox(struct store_batch *batch, const char *id);
-int store_batch_delete_toolbox_version(struct store_batch *batch,
-				       const char *id);
+/** store_batch_delete_definition() - With all of its versions */
+int store_batch_delete_definition(struct store_batch *batch, const char *id);
+int store_batch_delete_definition_version(struct store_batch *batch,
+					  const char *id);
 
 /**
  * store_batch_erase_container() - Forget a container's content for good
@@ -284,16 +284,26 @@ int store_idempotency_get(struct store *store, const char *tenant,
 			  const char *key, usec_t now_usec,
 			  struct store_idempotency *ret);
 
-int store_toolbox_get(struct store *store, const char *tenant,
-		      const char *project, const char *name,
-		      struct store_toolbox *ret);
-int store_toolbox_version_get(struct store *store, const char *tenant,
-			      const char *toolbox_id, uint64_t version,
-			      struct store_toolbox_version *ret);
+int store_definition_get(struct store *store, const char *tenant,
+			 const char *kind, const char *project,
+			 const char *name, struct store_definition *ret);
+int store_definition_version_get(struct store *store, const char *tenant,
+				 const char *definition_id, uint64_t version,
+				 struct store_definition_version *ret);
 
-/** store_toolbox_version_count() - Of all toolboxes of a tenant */
-int store_toolbox_version_count(struct store *store, const char *tenant,
-				uint64_t *ret);
+/**
+ * store_definition_version_newest() - The one that counts when another goes
+ * @but:	Which one goes; 0: none
+ *
+ * The newest that is no draft or, if there are only drafts, of those.
+ */
+int store_definition_version_newest(struct store *store, const char *tenant,
+				    const char *definition_id, uint64_t but,
+				    struct store_definition_version *ret);
+
+/** store_definition_version_count() - Of all definitions of a tenant */
+int store_definition_version_count(struct store *store, const char *tenant,
+				   uint64_t *ret);
 
 /** store_counter_get() - Its value; 0 if it was never set */
 int store_counter_get(struct store *store, enum store_counter counter,
@@ -347,9 +357,11 @@ typedef void store_execution_fn(void *userdata,
 				const struct store_execution *row);
 typedef void store_vm_fn(void *userdata, const struct store_vm *row);
 typedef void store_tenant_fn(void *userdata, const struct store_tenant *row);
-typedef void store_toolbox_fn(void *userdata, const struct store_toolbox *row);
-typedef void store_toolbox_version_fn(void *userdata,
-				      const struct store_toolbox_version *row);
+typedef void store_definition_fn(void *userdata,
+				 const struct store_definition *row);
+typedef void
+store_definition_version_fn(void *userdata,
+			    const struct store_definition_version *row);
 
 /** store_key_list() - @tenant NULL: of all */
 int store_key_list(struct store *store, const char *tenant,
@@ -379,14 +391,18 @@ int store_cfile_list(struct store *store, const char *tenant,
 		     const char *container_id, const struct store_page *page,
 		     store_cfile_fn *each, void *userdata, bool *ret_more);
 
-int store_toolbox_list(struct store *store, const char *tenant,
-		       const char *project, const struct store_page *page,
-		       store_toolbox_fn *each, void *userdata, bool *ret_more);
-int store_toolbox_version_list(struct store *store, const char *tenant,
-			       const char *toolbox_id,
-			       const struct store_page *page,
-			       store_toolbox_version_fn *each, void *userdata,
-			       bool *ret_more);
+int store_definition_list(struct store *store, const char *tenant,
+			  const char *kind, const char *project,
+			  const struct store_page *page,
+			  store_definition_fn *each, void *userdata,
+			  bool *ret_more);
+
+/** store_definition_version_list() - @drafts: those, too */
+int store_definition_version_list(struct store *store, const char *tenant,
+				  const char *definition_id, bool drafts,
+				  const struct store_page *page,
+				  store_definition_version_fn *each,
+				  void *userdata, bool *ret_more);
 
 int store_execution_list(struct store *store, const char *tenant,
 			 const char *container_id,

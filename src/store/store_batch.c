@@ -200,16 +200,16 @@ int store_batch_put_vm(struct store_batch *batch, const struct store_vm *row)
 	return batch_put(batch, ROW_VM, row, NULL);
 }
 
-int store_batch_put_toolbox(struct store_batch *batch,
-			    const struct store_toolbox *row)
+int store_batch_put_definition(struct store_batch *batch,
+			       const struct store_definition *row)
 {
-	return batch_put(batch, ROW_TOOLBOX, row, NULL);
+	return batch_put(batch, ROW_DEFINITION, row, NULL);
 }
 
-int store_batch_put_toolbox_version(struct store_batch *batch,
-				    const struct store_toolbox_version *row)
+int store_batch_put_definition_version(
+	struct store_batch *batch, const struct store_definition_version *row)
 {
-	return batch_put(batch, ROW_TOOLBOX_VERSION, row, NULL);
+	return batch_put(batch, ROW_DEFINITION_VERSION, row, NULL);
 }
 
 int store_batch_put_cfile(struct store_batch *batch,
@@ -288,15 +288,15 @@ int store_batch_delete_vm(struct store_batch *batch, const char *id)
 	return batch_add_id(batch, OP_DELETE, ROW_VM, id, 0);
 }
 
-int store_batch_delete_toolbox(struct store_batch *batch, const char *id)
+int store_batch_delete_definition(struct store_batch *batch, const char *id)
 {
-	return batch_add_id(batch, OP_DELETE, ROW_TOOLBOX, id, 0);
+	return batch_add_id(batch, OP_DELETE, ROW_DEFINITION, id, 0);
 }
 
-int store_batch_delete_toolbox_version(struct store_batch *batch,
-				       const char *id)
+int store_batch_delete_definition_version(struct store_batch *batch,
+					  const char *id)
 {
-	return batch_add_id(batch, OP_DELETE, ROW_TOOLBOX_VERSION, id, 0);
+	return batch_add_id(batch, OP_DELETE, ROW_DEFINITION_VERSION, id, 0);
 }
 
 int store_batch_erase_container(struct store_batch *batch, const char *id)

@@ -35,9 +35,14 @@ static const struct {
 	[LIST_OPEN_EXECUTIONS] = { ROW_EXECUTION, "ended_usec = 0" },
 	[LIST_VMS] = { ROW_VM, "true" },
 	[LIST_TENANTS] = { ROW_TENANT, "true" },
-	[LIST_TOOLBOXES] = { ROW_TOOLBOX, "tenant = ?1 AND project = ?2" },
-	[LIST_TOOLBOX_VERSIONS] = { ROW_TOOLBOX_VERSION,
-				    "tenant = ?1 AND toolbox_id = ?2" },
+	[LIST_DEFINITIONS] = { ROW_DEFINITION, "tenant = ?1 AND kind = ?5"
+					       " AND project = ?2" },
+	[LIST_DEFINITION_VERSIONS] = { ROW_DEFINITION_VERSION,
+				       "tenant = ?1 AND definition_id = ?2"
+				       " AND draft = 0" },
+	[LIST_DEFINITION_VERSIONS_DRAFTS_TOO] = { ROW_DEFINITION_VERSION,
+						  "tenant = ?1"
+						  " AND definition_id = ?2" },
 };
 static_assert(sizeof(lists) / sizeof(lists[0]) == LIST_COUNT,
 	      "lists[] doesn't match enum store_list");
@@ -52,8 +57,8 @@ struct each {
 		store_execution_fn *execution;
 		store_vm_fn *vm;
 		store_tenant_fn *tenant;
-		store_toolbox_fn *toolbox;
-		store_toolbox_version_fn *toolbox_version;
+		store_definition_fn *definition;
+		store_definition_version_fn *definition_version;
 	};
 	void *userdata;
 };
@@ -66,14 +71,15 @@ union any_row {
 	struct store_execution execution;
 	struct store_vm vm;
 	struct store_tenant tenant;
-	struct store_toolbox toolbox;
-	struct store_toolbox_version toolbox_version;
+	struct store_definition definition;
+	struct store_definition_version definition_version;
 };
 
 struct list_query {
 	enum store_list list;
 	const char *tenant;
 	const char *filter;
+	const char *kind;
 };
 
 static int prepare_list(struct store *store, enum store_list list,
@@ -110,8 +116,9 @@ static int prepare_cursor(struct store *store, enum store_list list)
 		[ROW_EXECUTION] = "tenant = ?1 AND container_id = ?2",
 		[ROW_VM] = "true",
 		[ROW_TENANT] = "true",
-		[ROW_TOOLBOX] = "tenant = ?1 AND project = ?2",
-		[ROW_TOOLBOX_VERSION] = "tenant = ?1 AND toolbox_id = ?2",
+		[ROW_DEFINITION] = "tenant = ?1 AND kind = ?5"
+				   " AND project = ?2",
+		[ROW_DEFINITION_VERSION] = "tenant = ?1 AND definition_id = ?2",
 	};
 	_cleanup_(buf_done) struct buf sql = BUF_INIT(ROW_SQL_MAX);
 	enum row_kind kind = lists[list].kind;
@@ -149,6 +156,8 @@ static int bind_scope(sqlite3_stmt *statement, const struct list_query *q)
 		r = db_bind_text(statement, 1, q->tenant);
 	if (r >= 0 && count >= 2)
 		r = db_bind_text(statement, 2, q->filter);
+	if (r >= 0 && count >= 5)
+		r = db_bind_text(statement, 5, q->kind);
 	return r;
 }
 
@@ -201,11 +210,11 @@ static void call_each(const struct each *each, enum row_kind kind,
 	case ROW_TENANT:
 		each->tenant(each->userdata, &row->tenant);
 		break;
-	case ROW_TOOLBOX:
-		each->toolbox(each->userdata, &row->toolbox);
+	case ROW_DEFINITION:
+		each->definition(each->userdata, &row->definition);
 		break;
-	case ROW_TOOLBOX_VERSION:
-		each->toolbox_version(each->userdata, &row->toolbox_version);
+	case ROW_DEFINITION_VERSION:
+		each->definition_version(each->userdata, &row->definition_version);
 		break;
 	default:
 		assert(!"a row that is never listed");
@@ -352,32 +361,36 @@ int store_execution_list(struct store *store, const char *tenant,
 	return list_page(store, &q, page, &call, ret_more);
 }
 
-int store_toolbox_list(struct store *store, const char *tenant,
-		       const char *project, const struct store_page *page,
-		       store_toolbox_fn *each, void *userdata, bool *ret_more)
+int store_definition_list(struct store *store, const char *tenant,
+			  const char *kind, const char *project,
+			  const struct store_page *page,
+			  store_definition_fn *each, void *userdata,
+			  bool *ret_more)
 {
 	const struct list_query q = {
-		.list = LIST_TOOLBOXES,
+		.list = LIST_DEFINITIONS,
 		.tenant = tenant,
 		.filter = project,
+		.kind = kind,
 	};
-	const struct each call = { .toolbox = each, .userdata = userdata };
+	const struct each call = { .definition = each, .userdata = userdata };
 
 	return list_page(store, &q, page, &call, ret_more);
 }
 
-int store_toolbox_version_list(struct store *store, const char *tenant,
-			       const char *toolbox_id,
-			       const struct store_page *page,
-			       store_toolbox_version_fn *each, void *userdata,
-			       bool *ret_more)
+int store_definition_version_list(struct store *store, const char *tenant,
+				  const char *definition_id, bool drafts,
+				  const struct store_page *page,
+				  store_definition_version_fn *each,
+				  void *userdata, bool *ret_more)
 {
 	const struct list_query q = {
-		.list = LIST_TOOLBOX_VERSIONS,
+		.list = drafts ? LIST_DEFINITION_VERSIONS_DRAFTS_TOO
+			       : LIST_DEFINITION_VERSIONS,
 		.tenant = tenant,
-		.filter = toolbox_id,
+		.filter = definition_id,
 	};
-	const struct each call = { .toolbox_version = each,
+	const struct each call = { .definition_version = each,
 				   .userdata = userdata };
 
 	return list_page(store, &q, page, &call, ret_more);

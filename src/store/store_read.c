@@ -38,11 +38,18 @@ static const struct {
 	[READ_EXECUTION] = { ROW_EXECUTION,
 			     "id = ?1 AND tenant = ?2 AND container_id = ?3" },
 	[READ_ANSWER] = { ROW_IDEMPOTENCY, "tenant = ?1 AND key = ?2" },
-	[READ_TOOLBOX] = { ROW_TOOLBOX,
-			   "name = ?1 AND tenant = ?2 AND project = ?3" },
-	[READ_TOOLBOX_VERSION] = { ROW_TOOLBOX_VERSION,
-				   "toolbox_id = ?1 AND tenant = ?2"
-				   " AND version = ?3" },
+	[READ_DEFINITION] = { ROW_DEFINITION,
+			      "name = ?1 AND tenant = ?2 AND project = ?3"
+			      " AND kind = ?4" },
+	[READ_DEFINITION_VERSION] = { ROW_DEFINITION_VERSION,
+				      "definition_id = ?1 AND tenant = ?2"
+				      " AND version = ?3" },
+	[READ_DEFINITION_VERSION_NEWEST] = { ROW_DEFINITION_VERSION,
+					     "definition_id = ?1"
+					     " AND tenant = ?2"
+					     " AND version <> ?3"
+					     " ORDER BY draft, version DESC"
+					     " LIMIT 1" },
 };
 
 static const char assigned_sql[] = "SELECT amount FROM usage_days"
@@ -61,8 +68,8 @@ static const char *const values[READ_COUNT] = {
 	[READ_COUNTER] = "SELECT value FROM counters WHERE id = ?1",
 	[READ_TOTALS] = totals_sql,
 	[READ_ASSIGNED] = assigned_sql,
-	[READ_TOOLBOX_VERSION_COUNT] =
-		"SELECT count(*) FROM toolbox_versions WHERE tenant = ?1",
+	[READ_DEFINITION_VERSION_COUNT] =
+		"SELECT count(*) FROM definition_versions WHERE tenant = ?1",
 };
 static_assert(sizeof(rows) / sizeof(rows[0]) == READ_RECORD,
 	      "rows[] doesn't match enum store_read");
@@ -274,37 +281,52 @@ int store_idempotency_get(struct store *store, const char *tenant,
 	return 0;
 }
 
-int store_toolbox_get(struct store *store, const char *tenant,
-		      const char *project, const char *name,
-		      struct store_toolbox *ret)
+int store_definition_get(struct store *store, const char *tenant,
+			 const char *kind, const char *project,
+			 const char *name, struct store_definition *ret)
 {
-	return read_by_text(store, READ_TOOLBOX, name, tenant, project, ret);
+	int r = db_bind_text(store->reads[READ_DEFINITION], 4, kind);
+
+	if (r < 0)
+		return r;
+	return read_by_text(store, READ_DEFINITION, name, tenant, project, ret);
 }
 
-int store_toolbox_version_get(struct store *store, const char *tenant,
-			      const char *toolbox_id, uint64_t version,
-			      struct store_toolbox_version *ret)
+static int read_version(struct store *store, enum store_read which,
+			const char *tenant, const char *definition_id,
+			uint64_t version, struct store_definition_version *ret)
 {
-	sqlite3_stmt *statement = store->reads[READ_TOOLBOX_VERSION];
-	int rc, r;
+	sqlite3_stmt *statement = store->reads[which];
+	int rc;
 
 	if (version > INT64_MAX)
 		return -ENOENT;
-	r = db_bind_text(statement, 1, toolbox_id);
-	if (r >= 0)
-		r = db_bind_text(statement, 2, tenant);
-	if (r < 0)
-		return r;
 	rc = sqlite3_bind_int64(statement, 3, (int64_t)version);
 	if (rc != SQLITE_OK)
 		return db_errno(store->db, rc);
-	return read_row(store, READ_TOOLBOX_VERSION, ret);
+	return read_by_text(store, which, definition_id, tenant, NULL, ret);
 }
 
-int store_toolbox_version_count(struct store *store, const char *tenant,
-				uint64_t *ret)
+int store_definition_version_get(struct store *store, const char *tenant,
+				 const char *definition_id, uint64_t version,
+				 struct store_definition_version *ret)
 {
-	sqlite3_stmt *statement = store->reads[READ_TOOLBOX_VERSION_COUNT];
+	return read_version(store, READ_DEFINITION_VERSION, tenant,
+			    definition_id, version, ret);
+}
+
+int store_definition_version_newest(struct store *store, const char *tenant,
+				    const char *definition_id, uint64_t but,
+				    struct store_definition_version *ret)
+{
+	return read_version(store, READ_DEFINITION_VERSION_NEWEST, tenant,
+			    definition_id, but, ret);
+}
+
+int store_definition_version_count(struct store *store, const char *tenant,
+				   uint64_t *ret)
+{
+	sqlite3_stmt *statement = store->reads[READ_DEFINITION_VERSION_COUNT];
 	int r;
 
 	r = db_bind_text(statement, 1, tenant);

@@ -237,10 +237,10 @@ static int apply_delete(struct writer *w, const struct op *op)
 		return run_with_id(w, WRITE_DELETE_CFILE, op->id);
 	case ROW_VM:
 		return run_with_id(w, WRITE_DELETE_VM, op->id);
-	case ROW_TOOLBOX:
-		return run_with_id(w, WRITE_DELETE_TOOLBOX, op->id);
-	case ROW_TOOLBOX_VERSION:
-		return run_with_id(w, WRITE_DELETE_TOOLBOX_VERSION, op->id);
+	case ROW_DEFINITION:
+		return run_with_id(w, WRITE_DELETE_DEFINITION, op->id);
+	case ROW_DEFINITION_VERSION:
+		return run_with_id(w, WRITE_DELETE_DEFINITION_VERSION, op->id);
 	default:
 		return -EINVAL;
 	}

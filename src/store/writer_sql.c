@@ -38,8 +38,8 @@ const char *const writer_sql[] = {
 	[WRITE_DELETE_FILE] = "DELETE FROM files WHERE id = ?1",
 	[WRITE_DELETE_CFILE] = "DELETE FROM cfiles WHERE id = ?1",
 	[WRITE_DELETE_VM] = "DELETE FROM vms WHERE id = ?1",
-	[WRITE_DELETE_TOOLBOX] = "DELETE FROM toolboxes WHERE id = ?1",
-	[WRITE_DELETE_TOOLBOX_VERSION] = "DELETE FROM toolbox_versions"
+	[WRITE_DELETE_DEFINITION] = "DELETE FROM definitions WHERE id = ?1",
+	[WRITE_DELETE_DEFINITION_VERSION] = "DELETE FROM definition_versions"
 					 " WHERE id = ?1",
 	[WRITE_ERASE_CFILES] = "DELETE FROM cfiles WHERE container_id = ?1",
 	[WRITE_ERASE_EXECUTIONS] = "DELETE FROM executions"
@@ -131,18 +131,18 @@ const char *const writer_sql[] = {
 		" (SELECT k.seq FROM tenants t"
 		" CROSS JOIN keys k ON k.tenant = t.id"
 		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
-	[WRITE_ERASE_TENANT_TOOLBOX_VERSIONS] =
-		"DELETE FROM toolbox_versions WHERE seq IN"
+	[WRITE_ERASE_TENANT_DEFINITION_VERSIONS] =
+		"DELETE FROM definition_versions WHERE seq IN"
 		" (SELECT v.seq FROM tenants t"
-		" CROSS JOIN toolboxes b ON b.tenant = t.id"
-		" CROSS JOIN toolbox_versions v ON v.toolbox_id = b.id"
+		" CROSS JOIN definitions b ON b.tenant = t.id"
+		" CROSS JOIN definition_versions v ON v.definition_id = b.id"
 		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
-	[WRITE_ERASE_TENANT_TOOLBOXES] =
-		"DELETE FROM toolboxes WHERE seq IN"
+	[WRITE_ERASE_TENANT_DEFINITIONS] =
+		"DELETE FROM definitions WHERE seq IN"
 		" (SELECT b.seq FROM tenants t"
-		" CROSS JOIN toolboxes b ON b.tenant = t.id"
+		" CROSS JOIN definitions b ON b.tenant = t.id"
 		" WHERE t.closed_usec > 0 AND NOT EXISTS"
-		" (SELECT 1 FROM toolbox_versions WHERE toolbox_id = b.id)"
+		" (SELECT 1 FROM definition_versions WHERE definition_id = b.id)"
 		" LIMIT " STRING(BOUND) ")",
 	[WRITE_ERASE_TENANT_ANSWERS] =
 		"DELETE FROM idempotency WHERE (tenant, key) IN"
@@ -164,7 +164,7 @@ const char *const writer_sql[] = {
 		" AND NOT EXISTS"
 		" (SELECT 1 FROM keys WHERE tenant = tenants.id)"
 		" AND NOT EXISTS"
-		" (SELECT 1 FROM toolboxes WHERE tenant = tenants.id)"
+		" (SELECT 1 FROM definitions WHERE tenant = tenants.id)"
 		" AND NOT EXISTS"
 		" (SELECT 1 FROM idempotency WHERE tenant = tenants.id)"
 		" AND NOT EXISTS"

@@ -4,7 +4,7 @@ api_fixture = %reldir%/api_fixture.c %reldir%/api_fixture.h \
 	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
 	%reldir%/fake_core_events.c \
-	%reldir%/fake_core_admin.c %reldir%/fake_core_toolboxes.c \
+	%reldir%/fake_core_admin.c %reldir%/fake_core_definitions.c \
 	%reldir%/test.h
 # Of core only what nothing fakes: the writer of usage.
 api_fixture_libs = libapi.a libcore.a $(base_libs) $(MICROHTTPD_LIBS) \
@@ -93,7 +93,7 @@ tests_unit_api_routes_SOURCES = %reldir%/api_routes.c \
 	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
 	%reldir%/fake_core_events.c \
-	%reldir%/fake_core_admin.c %reldir%/fake_core_toolboxes.c \
+	%reldir%/fake_core_admin.c %reldir%/fake_core_definitions.c \
 	%reldir%/test.h
 tests_unit_api_routes_LDADD = $(api_fixture_libs)
 TESTS += %reldir%/test_openapi.py

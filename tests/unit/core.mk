@@ -31,7 +31,7 @@ unit_tests += \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states \
 	%reldir%/test_core_tenants \
-	%reldir%/test_core_toolboxes
+	%reldir%/test_core_definitions
 
 tests_unit_test_core_artifacts_SOURCES = %reldir%/test_core_artifacts.c $(core_fixture)
 tests_unit_test_core_artifacts_LDADD = $(core_test_libs)
@@ -106,5 +106,5 @@ tests_unit_test_core_keys_SOURCES = %reldir%/test_core_keys.c $(core_fixture) \
 	%reldir%/tenant_fixture.c %reldir%/tenant_fixture.h
 tests_unit_test_core_keys_LDADD = $(core_test_libs)
 
-tests_unit_test_core_toolboxes_SOURCES = %reldir%/test_core_toolboxes.c $(core_fixture)
-tests_unit_test_core_toolboxes_LDADD = $(core_test_libs)
+tests_unit_test_core_definitions_SOURCES = %reldir%/test_core_definitions.c $(core_fixture)
+tests_unit_test_core_definitions_LDADD = $(core_test_libs)

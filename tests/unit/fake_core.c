@@ -34,11 +34,11 @@ static int on_later(sd_event_source *source, void *userdata)
 		later->part(later->userdata, &later->part_view, NULL);
 	if (later->exec)
 		later->exec(later->userdata, &later->exec_view, NULL);
-	if (later->toolbox)
-		later->toolbox(later->userdata,
-			       err ? NULL : &later->toolbox_view, err);
-	if (later->toolbox_version)
-		later->toolbox_version(later->userdata,
+	if (later->definition)
+		later->definition(later->userdata,
+			       err ? NULL : &later->definition_view, err);
+	if (later->definition_version)
+		later->definition_version(later->userdata,
 				       err ? NULL : &later->version_view, err);
 	if (later->json)
 		later->json(later->userdata, "{\"a\":1}", 7, NULL);
@@ -84,7 +84,7 @@ void fake_core_free(struct core *core)
 		free(core->cfile[i].path);
 	}
 	free(core->cfile);
-	fake_toolboxes_free(core);
+	fake_definitions_free(core);
 	free(core->events);
 	free(core);
 }

@@ -24,7 +24,7 @@
 
 enum { FAKE_FILES_MAX = 1024 };
 
-struct fake_toolboxes;
+struct fake_definitions;
 
 struct fake_file {
 	struct file_view view;
@@ -98,7 +98,7 @@ struct core {
 	char origin[CORE_NAME_MAX + 1];
 	bool ended;
 	enum end_reason end_reason;	/* of FAKE_EXPIRED; set: all are it */
-	struct fake_toolboxes *toolboxes;
+	struct fake_definitions *definitions;
 	char name[CORE_NAME_MAX + 1];
 	char pool[CORE_NAME_MAX + 1];
 	unsigned watches;

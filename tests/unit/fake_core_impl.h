@@ -16,10 +16,10 @@ struct fake_later {
 	part_fn part;
 	json_fn json;
 	exec_fn exec;
-	toolbox_fn toolbox;
-	toolbox_version_fn toolbox_version;
-	struct toolbox_view toolbox_view;
-	struct toolbox_version_view version_view;
+	definition_fn definition;
+	definition_version_fn definition_version;
+	struct definition_view definition_view;
+	struct definition_version_view version_view;
 	struct error err;
 	void *userdata;
 	struct file_view file_view;
@@ -37,8 +37,8 @@ struct fake_later *fake_core_later(struct core *core, void *userdata);
 void fake_core_fill_container(const struct core *core,
 			      struct container_view *view, const char *name);
 
-/** fake_toolboxes_free() - End what fake_core_toolboxes.c keeps */
-void fake_toolboxes_free(struct core *core);
+/** fake_definitions_free() - End what fake_core_definitions.c keeps */
+void fake_definitions_free(struct core *core);
 
 /** fake_core_find() - 0 for the one container there is, else as core says it */
 int fake_core_find(const struct core *core, const char *id,

@@ -194,6 +194,52 @@ static void an_old_ledger_is_summed_up(void **state)
 	assert_int_equal(assigned, 12);
 }
 
+/* Toolboxes were all that had versions once. */
+static void old_toolboxes_are_kept(void **state)
+{
+	static const char toolboxes[] =
+		"INSERT INTO toolboxes (seq, id, tenant, project, name,"
+		" default_version, last_version, created_usec, updated_usec)"
+		" VALUES (7, 'tbx_1', 't1', 'p1', 'box', 2, 3, 11, 12);"
+		"INSERT INTO toolbox_versions (id, toolbox_id, tenant, version,"
+		" definition, created_usec) VALUES"
+		" ('tbxv_2', 'tbx_1', 't1', 2, '{\"tools\":[]}', 13);";
+	_cleanup_(buf_done) struct buf sql = BUF_INIT(SQL_MAX);
+	struct store_definition_version version;
+	struct store_definition row;
+	struct fixture *fx = *state;
+	struct error err = ERROR_INIT;
+	_cleanup_(db_closep) sqlite3 *db = NULL;
+
+	read_version_1(&sql);
+	close_store(fx);
+	assert_int_equal(fs_remove_tree(AT_FDCWD, fx->db_path), 0);
+	assert_int_equal(db_open(fx->db_path, false, &db), 0);
+	assert_int_equal(db_exec(db, buf_str(&sql)), 0);
+	assert_int_equal(schema_apply(db, schema_steps, 6, &err), 0);
+	assert_int_equal(db_exec(db, toolboxes), 0);
+	db_closep(&db);
+	db = NULL;
+	if (open_store(fx, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(store_definition_get(fx->store, "t1", "toolbox", "p1",
+					      "box", &row),
+			 0);
+	assert_string_equal(row.id, "tbx_1");
+	assert_int_equal(row.default_version, 2);
+	assert_int_equal(row.last_version, 3);
+	assert_false(row.disabled);
+	assert_int_equal(row.updated_usec, 12);
+	assert_int_equal(store_definition_version_get(fx->store, "t1", "tbx_1",
+						      2, &version),
+			 0);
+	assert_string_equal(version.text, "{\"tools\":[]}");
+	assert_int_equal(version.created_usec, 13);
+	assert_int_equal(store_definition_get(fx->store, "t1", "agent", "p1",
+					      "box", &row),
+			 -ENOENT);
+}
+
 /* What migration makes of version 1 is what a new installation has. */
 static void both_ways_lead_to_the_same_tables(void **state)
 {
@@ -230,6 +276,7 @@ int main(void)
 		TEST(a_file_that_is_no_database_is_refused),
 		TEST(a_database_of_version_1_is_brought_up_to_date),
 		TEST(an_old_ledger_is_summed_up),
+		TEST(old_toolboxes_are_kept),
 		TEST(both_ways_lead_to_the_same_tables),
 	};
 
