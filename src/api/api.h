@@ -66,12 +66,14 @@ struct api;
 struct clock;
 struct core;
 struct settings;
+struct turns;
 
 struct api_config {
 	sd_event *event;
 	struct clock *clock;
 	const struct settings *settings;
 	struct core *core;
+	struct turns *turns;
 };
 
 /**

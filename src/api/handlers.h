@@ -46,6 +46,7 @@ HANDLER(container_zip_get);
 
 /* openai_models.c */
 HANDLER(openai_models_list);
+HANDLER(openai_models_get);
 
 /* exec_api.c */
 HANDLER(exec_api_create);

@@ -85,6 +85,7 @@ const struct route routes[] = {
 	       exec_api_interrupt, .container = true),
 
 	OPENAI("GET", "models", ALL, openai_models_list),
+	OPENAI("GET", "models/{}", ALL, openai_models_get),
 
 	/* Old family, new family, and what both have. */
 	SESSIONS_RUN("code/execute", sessions_execute),

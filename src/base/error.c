@@ -30,6 +30,8 @@ static const struct {
 	[ERR_GUEST] = { "guest", EPROTO },
 	[ERR_CAPACITY] = { "capacity", EAGAIN },
 	[ERR_HYPERVISOR] = { "hypervisor", EREMOTEIO },
+	[ERR_UPSTREAM] = { "upstream", ECONNABORTED },
+	[ERR_UPSTREAM_TIMEOUT] = { "upstream_timeout", ETIME },
 	[ERR_STORAGE_FULL] = { "storage_full", ENOSPC },
 	[ERR_INTERNAL] = { "internal", EIO },
 };

@@ -42,6 +42,8 @@ enum error_code {
 	ERR_GUEST,             /* the guest died or broke the protocol */
 	ERR_CAPACITY,          /* the host has no room now; try later */
 	ERR_HYPERVISOR,        /* libvirt refused or failed */
+	ERR_UPSTREAM,          /* a model's server refused or failed */
+	ERR_UPSTREAM_TIMEOUT,  /* a model's server did not answer in time */
 	ERR_STORAGE_FULL,      /* the host's disk has no room */
 	ERR_INTERNAL,          /* our bug, or the host is out of something */
 

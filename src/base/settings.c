@@ -1,5 +1,6 @@
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,10 @@
 #include "base/name.h"
 #include "base/settings_file.h"
 #include "base/settings_value.h"
+
+enum {
+	OPEN_SECTION_MAX = 64, /* bytes of "model.default" and its kind */
+};
 
 /** enum source - Who said a value; what is greater wins */
 enum source {
@@ -194,9 +199,31 @@ static int check_instances(const struct settings *s, const char *section,
 			 LIMIT_SETTING_INSTANCES, prefix);
 }
 
-static int assign(struct settings *s, const char *section, const char *key,
+/*
+ * An open section's own name stands for the instance that is always there:
+ * "model" for "model.default". Return: @section, or @room with that.
+ */
+static const char *whole_section(const struct settings *s, const char *section,
+				 char room[OPEN_SECTION_MAX])
+{
+	const size_t length = strlen(section);
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		if (strncmp(s->table[i].section, section, length) != 0 ||
+		    strcmp(s->table[i].section + length, ".*") != 0)
+			continue;
+		(void)snprintf(room, OPEN_SECTION_MAX, "%s.default", section);
+		return room;
+	}
+	return section;
+}
+
+static int assign(struct settings *s, const char *given, const char *key,
 		  const char *text, enum source source, struct error *err)
 {
+	char room[OPEN_SECTION_MAX];
+	const char *section = whole_section(s, given, room);
 	const struct setting *row = find_row(s, section, key);
 	struct setting_value value;
 	int r;
@@ -213,7 +240,7 @@ static int assign(struct settings *s, const char *section, const char *key,
 		r = keep_value(s, row, section, source, &value, err);
 	if (r == 0)
 		r = check_instances(s, section, err);
-	return error_wrap(err, r, "%s.%s", section, key);
+	return error_wrap(err, r, "%s.%s", given, key);
 }
 
 int settings_assign_from_file(struct settings *s, const char *section,

@@ -14,10 +14,10 @@
  *	memory = 1G
  *
  * A section such as pool.NAME is open: each name that is mentioned is an
- * instance with values of its own. Unknown sections and keys, values out of
- * range and keys given twice are errors that name the place. --set wins over
- * the file, the file over the defaults of settings_set_default(), and those over
- * the table's.
+ * instance with values of its own; [pool] is short for [pool.default]. Unknown
+ * sections and keys, values out of range and keys given twice are errors that
+ * name the place. --set wins over the file, the file over the defaults of
+ * settings_set_default(), and those over the table's.
  */
 
 #include <stdbool.h>

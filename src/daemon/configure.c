@@ -17,6 +17,7 @@
 #include "daemon/daemon.h"
 #include "daemon/dev.h"
 #include "daemon/vmd_process.h"
+#include "turn/upstream.h"
 
 #define DEFAULT_CONFIG SYSCONFDIR "/cupola/cupolad.conf"
 #define DEFAULT_STATE LOCALSTATEDIR "/lib/cupola"
@@ -103,6 +104,8 @@ static int read_settings(const struct daemon *d, struct settings **ret,
 		r = check_dev_only(d, s, err);
 	if (r >= 0)
 		r = api_check_settings(s, err);
+	if (r >= 0)
+		r = upstream_check_settings(s, err);
 	if (r < 0)
 		return r;
 	log_set_level_name(settings_string(s, "log", "level"));

@@ -18,6 +18,7 @@
 #include "daemon/vmd_process.h"
 #include "store/blob.h"
 #include "store/store.h"
+#include "turn/turn.h"
 #include "vmd/vmd.h"
 
 #define PATIENCE_FAILED (5 * USEC_PER_SEC)
@@ -81,6 +82,18 @@ static int make_core(struct daemon *d, struct error *err)
 	return core_new(&config, &d->core, err);
 }
 
+static int make_turns(struct daemon *d, struct error *err)
+{
+	const struct turns_config config = {
+		.event = d->event,
+		.clock = d->clock,
+		.settings = d->settings,
+		.core = d->core,
+	};
+
+	return turns_new(&config, &d->turns, err);
+}
+
 /* Sockets that systemd made take the place of listen.http and listen.socket. */
 static int listen_handed_over(struct daemon *d, int count, struct error *err)
 {
@@ -114,6 +127,7 @@ static int make_api(struct daemon *d, struct error *err)
 		.clock = d->clock,
 		.settings = d->settings,
 		.core = d->core,
+		.turns = d->turns,
 	};
 	int handed_over = sd_listen_fds(1);
 	int r = api_new(&config, &d->api, err);
@@ -132,6 +146,7 @@ static const struct daemon_stage stages[] = {
 	{ "store", open_store },
 	{ "hypervisor client", hypervisor_new },
 	{ "core", make_core },
+	{ "agent loop", make_turns },
 	{ "API", make_api },
 	{ "hypervisor", hypervisor_start },
 	{ "work", lifecycle_begin },
@@ -156,6 +171,7 @@ static void free_objects(struct daemon *d)
 {
 	/* Whoever uses another one ends before it; see core_free(). */
 	api_free(d->api);
+	turns_free(d->turns);
 	if (d->store)
 		store_flush(d->store);
 	vmd_client_free(d->vmd);

@@ -24,6 +24,7 @@ struct core;
 struct settings;
 struct store;
 struct timer;
+struct turns;
 struct vmd_client;
 struct vmd_process;
 
@@ -96,6 +97,7 @@ struct daemon {
 	struct vmd_client *vmd;
 	struct vmd_process *vmd_process;
 	struct core *core;
+	struct turns *turns;
 	struct api *api;
 
 	enum daemon_phase phase;

@@ -14,6 +14,7 @@
 #include "daemon/lifecycle.h"
 #include "daemon/vmd_process.h"
 #include "store/store.h"
+#include "turn/turn.h"
 #include "vmd/vmd.h"
 
 /*
@@ -122,6 +123,8 @@ static void end_vmd(struct daemon *d)
 {
 	api_free(d->api);
 	d->api = NULL;
+	turns_free(d->turns);
+	d->turns = NULL;
 	store_flush(d->store);
 	vmd_client_free(d->vmd);
 	d->vmd = NULL;

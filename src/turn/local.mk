@@ -6,7 +6,10 @@ libturn_a_SOURCES = \
 	%reldir%/agent.h \
 	%reldir%/item.h \
 	%reldir%/item_include.c \
-	%reldir%/turn.h \
-	%reldir%/upstream.h
+	%reldir%/turn.c %reldir%/turn.h \
+	%reldir%/upstream.c %reldir%/upstream.h \
+	%reldir%/upstream_key.c %reldir%/upstream_key.h \
+	%reldir%/upstream_private.h \
+	%reldir%/upstream_target.c %reldir%/upstream_target.h
 
 turn_libs = libturn.a $(core_libs) $(CURL_LIBS)

@@ -115,6 +115,12 @@ struct upstream_events {
 	void (*end)(void *userdata, const struct upstream_end *end);
 };
 
+/** upstream_check_settings() - Whether sections "model.…" make sense
+ *
+ * Files of keys are read by upstream_new() only.
+ */
+int upstream_check_settings(const struct settings *settings, struct error *err);
+
 /** upstream_new() - Read the settings of section "model" and their keys */
 int upstream_new(const struct upstream_config *config, struct upstream **ret,
 		 struct error *err);

@@ -5,9 +5,11 @@ api_fixture = %reldir%/api_fixture.c %reldir%/api_fixture.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
 	%reldir%/fake_core_events.c \
 	%reldir%/fake_core_admin.c %reldir%/fake_core_definitions.c \
+	%reldir%/fake_turns.c %reldir%/fake_turns.h \
 	%reldir%/test.h
 # Of core only what nothing fakes: the writer of usage.
-api_fixture_libs = libapi.a libcore.a $(base_libs) $(MICROHTTPD_LIBS) \
+api_fixture_libs = libapi.a libturn.a libcore.a $(base_libs) \
+	$(CURL_LIBS) $(MICROHTTPD_LIBS) \
 	$(GNUTLS_LIBS) $(ARCHIVE_LIBS) $(CMOCKA_LIBS)
 
 unit_tests += %reldir%/test_api_http
@@ -94,6 +96,7 @@ tests_unit_api_routes_SOURCES = %reldir%/api_routes.c \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
 	%reldir%/fake_core_events.c \
 	%reldir%/fake_core_admin.c %reldir%/fake_core_definitions.c \
+	%reldir%/fake_turns.c %reldir%/fake_turns.h \
 	%reldir%/test.h
 tests_unit_api_routes_LDADD = $(api_fixture_libs)
 TESTS += %reldir%/test_openapi.py

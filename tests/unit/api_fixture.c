@@ -37,10 +37,12 @@ int fixture_setup_with(void **state, const char *setting)
 	if (setting)
 		assert_int_equal(settings_set(fx->settings, setting, &err), 0);
 	fx->core = fake_core_new(fx->event);
+	fx->turns = fake_turns_new(fx->event, fx->clock, fx->settings);
 	assert_int_equal(api_new(&(struct api_config){ .event = fx->event,
 						       .clock = fx->clock,
 						       .settings = fx->settings,
-						       .core = fx->core },
+						       .core = fx->core,
+						       .turns = fx->turns },
 				 &fx->api, &err), 0);
 	assert_int_equal(api_listen_tcp(fx->api, "127.0.0.1:0", &err), 0);
 	test_make_directory("api", fx->dir, sizeof(fx->dir));
@@ -62,6 +64,7 @@ int fixture_teardown(void **state)
 	assert_int_equal(fx->core->watches, 0);
 	assert_int_not_equal(access(fx->socket, F_OK), 0);
 	assert_int_equal(rmdir(fx->dir), 0);
+	fake_turns_free(fx->turns);
 	fake_core_free(fx->core);
 	settings_free(fx->settings);
 	clock_free(fx->clock);

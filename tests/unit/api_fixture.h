@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/settings.h"
 #include "fake_core.h"
+#include "fake_turns.h"
 
 #define AUTH "Authorization: Bearer " FAKE_KEY "\r\n"
 #define HOST "Host: x\r\n"
@@ -26,6 +27,7 @@ struct fixture {
 	struct clock *clock;
 	struct settings *settings;
 	struct core *core;
+	struct turns *turns;
 	struct api *api;
 	char dir[64];
 	char socket[96];

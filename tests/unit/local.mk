@@ -15,6 +15,7 @@ include $(top_srcdir)/tests/unit/guest.mk
 include $(top_srcdir)/tests/unit/vmd.mk
 include $(top_srcdir)/tests/unit/store.mk
 include $(top_srcdir)/tests/unit/core.mk
+include $(top_srcdir)/tests/unit/turn.mk
 include $(top_srcdir)/tests/unit/api.mk
 include $(top_srcdir)/tests/unit/cli.mk
 include $(top_srcdir)/tests/unit/daemon.mk

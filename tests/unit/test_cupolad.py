@@ -94,7 +94,10 @@ def settings_are_checked(dir):
 def settings_that_need_each_other_are_checked(dir):
     for bad, named in (("listen.tls_cert=/c.pem", "listen.tls_key"),
                        ("listen.tls_key=/k.pem", "listen.tls_cert"),
-                       ("listen.cors_origins=app.example", "app.example")):
+                       ("listen.cors_origins=app.example", "app.example"),
+                       ("model.name=m", "model.default.url"),
+                       ("model.url=http://h.example/v1", "model.name"),
+                       ("model.small.url=h.example", "'h.example'")):
         assert named in refused("--check-config", "--set", bad)
     daemon("--check-config", "--set", "listen.cors_origins=https://a.example",
            status=0)

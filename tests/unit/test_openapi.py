@@ -198,7 +198,8 @@ class Checked:
 
 @contextlib.contextmanager
 def daemon(settings=None):
-    host = Host({"pool.default.ready": "0", "pool.default.min": "0", "test.clock": "yes", **(settings or {})})
+    host = Host({"pool.default.ready": "0", "pool.default.min": "0", "test.clock": "yes",
+                 "model.url": "http://127.0.0.1:9/v1", "model.name": "m:7b", **(settings or {})})
     try:
         host.start_for_clients()
         yield Checked(host)
@@ -348,7 +349,9 @@ def try_places(c):
 
 
 def try_operation(c):
-    c.call("GET", "/v1/models")
+    assert c.call("GET", "/v1/models")["last_id"] == "m:7b"
+    c.call("GET", "/v1/models/m:7b")
+    c.call("GET", "/v1/models/none", expect=404)
     c.call("GET", "/healthz")
     wait_until(lambda: c.call("GET", "/readyz")["status"] == "ready", PATIENCE, "readiness")
     c.call("GET", "/metrics")

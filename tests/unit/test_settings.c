@@ -278,6 +278,20 @@ static void open_sections_have_instances(void **state)
 	assert_int_equal(settings_uint(s, "pool.never-named", "vcpus"), 1);
 }
 
+static void an_open_section_without_a_name_is_its_default_instance(void **state)
+{
+	struct settings *s = *state;
+
+	loads(s, "[pool]\nmemory = 2G\n");
+	sets(s, "pool.ready=5");
+	assert_true(settings_bytes(s, "pool.default", "memory") == 2ULL << 30);
+	assert_int_equal(settings_uint(s, "pool.default", "ready"), 5);
+	assert_null(settings_instance(s, "pool", 1));
+	refuses(s, "[pool.default]\nmemory = 2G\n",
+		"conf:2: pool.default.memory: given a second time");
+	does_not_set(s, "poo.ready=5", "there is no section 'poo'");
+}
+
 static void the_number_of_instances_has_a_limit(void **state)
 {
 	struct settings *s = *state;
@@ -346,6 +360,8 @@ int main(void)
 		with_fixture(
 			every_amount_is_taken_up_to_its_bounds_and_not_beyond),
 		with_fixture(open_sections_have_instances),
+		with_fixture(
+			an_open_section_without_a_name_is_its_default_instance),
 		with_fixture(the_number_of_instances_has_a_limit),
 		with_fixture(defaults_of_a_mode_are_weaker_than_the_file),
 		with_fixture(a_missing_file_is_an_error),

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "turn/upstream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "turn/upstream_private.h"
+
+DEFINE_FREEP(struct upstream, upstream_free);
+
+int upstream_check_settings(const struct settings *settings, struct error *err)
+{
+	_cleanup_(upstream_targets_done) struct upstream_targets targets = {
+		.count = 0,
+	};
+
+	return upstream_targets_read(settings, &targets, err);
+}
+
+int upstream_new(const struct upstream_config *config, struct upstream **ret,
+		 struct error *err)
+{
+	_cleanup_(upstream_freep) struct upstream *u = calloc(1, sizeof(*u));
+	size_t i;
+	int r;
+
+	if (!u)
+		return error_set_errno(err, -ENOMEM, "Cannot prepare models");
+	u->config = *config;
+	r = upstream_targets_read(config->settings, &u->targets, err);
+	if (r >= 0)
+		r = upstream_targets_read_keys(&u->targets, config->settings,
+					       err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < u->targets.count; i++)
+		u->targets.list[i].model.created_at =
+			(int64_t)(clock_wall(config->clock) / USEC_PER_SEC);
+	*ret = take_ptr(u);
+	return 0;
+}
+
+void upstream_free(struct upstream *u)
+{
+	if (!u)
+		return;
+	upstream_targets_done(&u->targets);
+	free(u);
+}
+
+/* "'a', 'b'", as far as there is room. */
+static void list_names(const struct upstream *u, char *text, size_t size)
+{
+	size_t i, length = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < u->targets.count && length < size; i++)
+		length += (size_t)snprintf(text + length, size - length,
+					   "%s'%s'", i ? ", " : "",
+					   u->targets.list[i].model.name);
+}
+
+struct upstream_target *upstream_find_target(const struct upstream *u,
+					     const char *name,
+					     struct error *err)
+{
+	struct upstream_target *t = upstream_targets_find(&u->targets, name);
+	char names[ERROR_MESSAGE_MAX / 2];
+
+	if (t)
+		return t;
+	list_names(u, names, sizeof(names));
+	error_set_reason(err, "model_not_found");
+	error_set_param(err, "model");
+	error_set(err, ERR_NOT_FOUND, "There is no model '%.64s'; %s%s", name,
+		  names[0] ? "there are " : "none is configured", names);
+	return NULL;
+}
+
+int upstream_model_find(const struct upstream *u, const char *name,
+			struct upstream_model *ret, struct error *err)
+{
+	const struct upstream_target *t = upstream_find_target(u, name, err);
+
+	if (!t)
+		return -ENOENT;
+	*ret = t->model;
+	return 0;
+}
+
+void upstream_each_model(const struct upstream *u,
+			 void (*each)(void *userdata,
+				      const struct upstream_model *model),
+			 void *userdata)
+{
+	size_t i;
+
+	for (i = 0; i < u->targets.count; i++)
+		each(userdata, &u->targets.list[i].model);
+}

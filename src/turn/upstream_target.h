@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TURN_UPSTREAM_TARGET_H
+#define TURN_UPSTREAM_TARGET_H
+
+/* One configured model: where it is, how it is spoken to, with which key. */
+
+#include <stddef.h>
+
+#include "turn/upstream.h"
+
+enum upstream_protocol {
+	UPSTREAM_CHAT,      /* Chat Completions */
+	UPSTREAM_RESPONSES, /* the Responses API */
+
+	UPSTREAM_PROTOCOL_COUNT,
+};
+
+/**
+ * struct upstream_target - A model; strings are the settings', but for owned ones
+ * @section:	Of the settings, for messages: "model.default"; owned
+ * @model:	What clients see
+ * @url:	Of its calls; owned
+ * @remote_name: What its server calls it
+ * @key:	The bare key, so that it can be taken out of texts; owned; or NULL
+ * @ca_file:	NULL: the host's certificates
+ * @limit_field: How a limit of tokens is called
+ * @max_output_tokens: For rounds that set none; 0: none
+ * @calls, @calls_max: Under way, and at most
+ */
+struct upstream_target {
+	char *section;
+	struct upstream_model model;
+	char *url;
+	const char *remote_name;
+	char *key;
+	const char *ca_file;
+	enum upstream_protocol protocol;
+	const char *limit_field;
+	uint64_t max_output_tokens;
+	usec_t connect_timeout_usec;
+	usec_t idle_timeout_usec;
+	usec_t timeout_usec;
+	unsigned retries;
+	unsigned calls;
+	unsigned calls_max;
+};
+
+/** struct upstream_targets - All of them, in the settings' order */
+struct upstream_targets {
+	struct upstream_target *list;
+	size_t count;
+};
+
+/**
+ * upstream_targets_read() - Read and check the sections; not the keys
+ * @ret:	Empty at first; for upstream_targets_done(), on failure as well
+ */
+int upstream_targets_read(const struct settings *settings,
+			  struct upstream_targets *ret, struct error *err);
+
+/** upstream_targets_read_keys() - Read the files of keys */
+int upstream_targets_read_keys(struct upstream_targets *targets,
+			       const struct settings *settings,
+			       struct error *err);
+
+void upstream_targets_done(struct upstream_targets *targets);
+
+/** upstream_targets_find() - NULL if there is none of that name */
+struct upstream_target *
+upstream_targets_find(const struct upstream_targets *targets,
+		      const char *name);
+
+#endif
