@@ -35,6 +35,7 @@ EXTRA_DIST += %reldir%/soak %reldir%/stress
 
 include $(top_srcdir)/tests/unit/local.mk
 include $(top_srcdir)/tests/fuzz/local.mk
+include $(top_srcdir)/tests/upstream/local.mk
 include $(top_srcdir)/tests/guest/local.mk
 include $(top_srcdir)/tests/e2e/local.mk
 include $(top_srcdir)/tests/chaos/local.mk
