@@ -104,6 +104,28 @@ struct json_object *json_array_at(const struct json_object *array, size_t i);
 /** json_string_of() - A string value; data is NULL if it is none */
 struct json_string json_string_of(const struct json_object *value);
 
+/** json_number_of() - A number's value; 0 if it is none */
+double json_number_of(const struct json_object *value);
+
+/** json_equal() - Whether two values say the same, in whatever order of keys */
+bool json_equal(const struct json_object *a, const struct json_object *b);
+
+/*
+ * Making a tree out of parts of others, without copying those: a value may
+ * belong to several trees, and goes when the last of them is freed.
+ */
+
+/** json_new_object() - An empty one, for json_free(); NULL without memory */
+struct json_object *json_new_object(void);
+
+/** json_set() - Set a member to a value that another tree has, too; -ENOMEM */
+int json_set(struct json_object *object, const char *key,
+	     struct json_object *value);
+
+/** json_set_string() - Set a member to a new string, of UTF-8; -ENOMEM */
+int json_set_string(struct json_object *object, const char *key,
+		    const char *data, size_t size);
+
 /**
  * json_each_member() - Call a function for each member of an object
  * @object:	Object; anything else has no members

@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <json-c/json.h>
+#include <limits.h>
 
 #include "base/json.h"
 
@@ -79,13 +80,16 @@ struct json_object *json_array_at(const struct json_object *array, size_t i)
 	return json_object_array_get_idx(array, i);
 }
 
+/* json-c would have its arguments writable, and only reads them. */
+union readable {
+	const struct json_object *in;
+	struct json_object *out;
+};
+
 struct json_string json_string_of(const struct json_object *value)
 {
-	/* json-c takes no const, since it would print other kinds into it. */
-	union {
-		const struct json_object *in;
-		struct json_object *out;
-	} string = { .in = value };
+	/* It would print other kinds into the value. */
+	union readable string = { .in = value };
 
 	if (json_kind_of(value) != JSON_STRING)
 		return (struct json_string){ NULL, 0 };
@@ -93,6 +97,54 @@ struct json_string json_string_of(const struct json_object *value)
 		.data = json_object_get_string(string.out),
 		.length = (size_t)json_object_get_string_len(value),
 	};
+}
+
+double json_number_of(const struct json_object *value)
+{
+	enum json_kind kind = json_kind_of(value);
+
+	return kind == JSON_INT || kind == JSON_NUMBER ?
+		       json_object_get_double(value) :
+		       0;
+}
+
+bool json_equal(const struct json_object *a, const struct json_object *b)
+{
+	union readable left = { .in = a }, right = { .in = b };
+
+	return json_object_equal(left.out, right.out);
+}
+
+struct json_object *json_new_object(void)
+{
+	return json_object_new_object();
+}
+
+int json_set(struct json_object *object, const char *key,
+	     struct json_object *value)
+{
+	struct json_object *shared = json_object_get(value);
+
+	if (json_object_object_add(object, key, shared) == 0)
+		return 0;
+	json_object_put(shared);
+	return -ENOMEM;
+}
+
+int json_set_string(struct json_object *object, const char *key,
+		    const char *data, size_t size)
+{
+	struct json_object *string;
+
+	if (size > INT_MAX)
+		return -ENOMEM;
+	string = json_object_new_string_len(data, (int)size);
+	if (!string)
+		return -ENOMEM;
+	if (json_object_object_add(object, key, string) == 0)
+		return 0;
+	json_object_put(string);
+	return -ENOMEM;
 }
 
 int json_each_member(const struct json_object *object,

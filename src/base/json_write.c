@@ -293,6 +293,12 @@ void json_write_members(struct json_writer *w, const char *text, size_t size)
 	put(w, text + 1, size - 2);
 }
 
+void json_write_fail(struct json_writer *w, int r)
+{
+	if (w->failure == 0)
+		w->failure = r;
+}
+
 int json_write_end(struct json_writer *w)
 {
 	assert(w->depth == 0);

@@ -112,6 +112,9 @@ void json_write_raw(struct json_writer *w, const char *key, const char *text,
  */
 void json_write_members(struct json_writer *w, const char *text, size_t size);
 
+/** json_write_fail() - Have json_write_end() say so; the first failure counts */
+void json_write_fail(struct json_writer *w, int r);
+
 /**
  * json_write_end() - Say whether all went well
  * @w:		Writer; all that was begun is closed

@@ -40,7 +40,23 @@ enum definition_kind {
 	DEFINITION_KIND_COUNT,
 };
 
-/** struct definition_name - Which one; checked by the dialect */
+/** definition_word() - As messages have it, as in "Agent" */
+const char *definition_word(enum definition_kind kind);
+
+/** definition_project_is_valid() - 1 to 64 letters, digits, '_' and '-' */
+bool definition_project_is_valid(const char *project);
+
+/** definition_name_is_valid() - 1 to 63 letters, digits and inner hyphens */
+bool definition_name_is_valid(const char *name);
+
+/**
+ * definition_version_parse() - Read the number of a version
+ *
+ * Numbers count from 1 and are written in one way. Return: 0 or -EINVAL
+ */
+int definition_version_parse(const char *text, uint64_t *ret);
+
+/** struct definition_name - Which one; valid, or it is none */
 struct definition_name {
 	enum definition_kind kind;
 	const char *project;

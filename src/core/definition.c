@@ -10,10 +10,9 @@
 /* Looking definitions up. How they change is in definition_change.c. */
 
 static const struct definition_type types[] = {
-	[DEFINITION_TOOLBOX] = { "Toolbox", "toolbox", ID_TOOLBOX,
-				 ID_TOOLBOX_VERSION, false },
-	[DEFINITION_AGENT] = { "Agent", "agent", ID_AGENT, ID_AGENT_VERSION,
-			       true },
+	[DEFINITION_TOOLBOX] = { "toolbox", ID_TOOLBOX, ID_TOOLBOX_VERSION,
+				 false },
+	[DEFINITION_AGENT] = { "agent", ID_AGENT, ID_AGENT_VERSION, true },
 };
 static_assert(sizeof(types) / sizeof(types[0]) == DEFINITION_KIND_COUNT,
 	      "types[] doesn't match enum definition_kind");
@@ -57,14 +56,14 @@ int definition_find(struct core *core, const char *tenant,
 		    const struct definition_name *name,
 		    struct store_definition *ret, struct error *err)
 {
-	const struct definition_type *type = definition_type_of(name->kind);
 	int r;
 
-	r = store_definition_get(core->store, tenant, type->stored,
+	r = store_definition_get(core->store, tenant,
+				 definition_type_of(name->kind)->stored,
 				 name->project, name->name, ret);
 	if (r == -ENOENT)
 		return error_set(err, ERR_NOT_FOUND, "%s '%s' not found",
-				 type->word, name->name);
+				 definition_word(name->kind), name->name);
 	return r < 0 ? error_set_errno(err, r, "Cannot read a definition") : 0;
 }
 
@@ -82,7 +81,7 @@ int definition_version_find(struct core *core,
 	if (r == -ENOENT)
 		return error_set(err, ERR_NOT_FOUND,
 				 "%s '%s' has no version '%llu'",
-				 definition_type_of(name->kind)->word,
+				 definition_word(name->kind),
 				 row->name, (unsigned long long)version);
 	return r < 0 ? error_set_errno(err, r, "Cannot read a definition") : 0;
 }

@@ -15,12 +15,10 @@ TAILQ_HEAD(definition_changes, definition_change);
 
 /**
  * struct definition_type - How one kind differs from the others
- * @word:	As messages have it
  * @stored:	As rows have it: never to be changed
  * @follows:	The newest version that is no draft is the default
  */
 struct definition_type {
-	const char *word;
 	const char *stored;
 	enum id_kind id;
 	enum id_kind version_id;

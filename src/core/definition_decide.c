@@ -84,7 +84,7 @@ static int find_or_make(struct definition_change *change, struct error *err)
 
 	if (r >= 0 && change->need == DEFINITION_MISSING)
 		return error_set(err, ERR_CONFLICT, "%s '%s' is there already",
-				 definition_type_of(change->kind)->word,
+				 definition_word(change->kind),
 				 change->name);
 	if (r != -ENOENT || change->need == DEFINITION_THERE)
 		return r;

@@ -30,6 +30,7 @@ libcore_a_SOURCES = \
 	%reldir%/definition.c %reldir%/definition.h \
 	%reldir%/definition_change.c %reldir%/definition_change.h \
 	%reldir%/definition_decide.c \
+	%reldir%/definition_name.c \
 	%reldir%/drain.c %reldir%/drain.h \
 	%reldir%/end_reason.c %reldir%/end_reason.h \
 	%reldir%/exec.c %reldir%/exec.h \

@@ -3,7 +3,11 @@
 noinst_LIBRARIES += libturn.a
 libturn_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(CURL_CFLAGS)
 libturn_a_SOURCES = \
-	%reldir%/agent.h \
+	%reldir%/agent.c %reldir%/agent.h \
+	%reldir%/agent_check.c \
+	%reldir%/agent_inputs.c %reldir%/agent_inputs.h \
+	%reldir%/agent_schema.c %reldir%/agent_schema.h \
+	%reldir%/agent_template.c %reldir%/agent_template.h \
 	%reldir%/item.h \
 	%reldir%/item_include.c \
 	%reldir%/turn.c %reldir%/turn.h \

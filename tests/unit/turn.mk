@@ -5,3 +5,22 @@ tests_unit_test_upstream_settings_SOURCES = \
 	%reldir%/test_upstream_settings.c %reldir%/test.h
 tests_unit_test_upstream_settings_LDADD = libturn.a $(base_libs) \
 	$(CURL_LIBS) $(CMOCKA_LIBS)
+
+# Agents stand on a fake core.
+agent_fixture = %reldir%/agent_fixture.c %reldir%/agent_fixture.h \
+	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
+	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
+	%reldir%/fake_core_events.c \
+	%reldir%/fake_core_admin.c %reldir%/fake_core_definitions.c \
+	%reldir%/test.h
+agent_fixture_libs = libturn.a libcore.a $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_turn_agent
+tests_unit_test_turn_agent_SOURCES = %reldir%/test_turn_agent.c \
+	$(agent_fixture)
+tests_unit_test_turn_agent_LDADD = $(agent_fixture_libs)
+
+unit_tests += %reldir%/test_turn_agent_inputs
+tests_unit_test_turn_agent_inputs_SOURCES = \
+	%reldir%/test_turn_agent_inputs.c $(agent_fixture)
+tests_unit_test_turn_agent_inputs_LDADD = $(agent_fixture_libs)
