@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/id.h"
 #include "vmd/domain_xml.h"
 
 /*
@@ -364,7 +365,8 @@ static bool attribute_is(xmlNodePtr node, const char *name, const char *value)
 static bool copy_id(xmlNodePtr node, char ret_vm_id[VMD_ID_MAX])
 {
 	xmlChar *id = xmlGetNoNsProp(node, BAD_CAST "id");
-	bool good = id && *id && xmlStrlen(id) < VMD_ID_MAX;
+	/* It names a directory, too: no other form is one that we gave. */
+	bool good = id && id_is(ID_VM, (const char *)id);
 
 	if (good)
 		strcpy(ret_vm_id, (const char *)id);

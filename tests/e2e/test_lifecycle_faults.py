@@ -144,6 +144,31 @@ def test_the_end_lets_code_finish_and_no_longer(fresh_daemon):
     assert not d.qemus() and not d.backends()
 
 
+def test_what_a_crash_leaves_of_a_vm_goes(fresh_daemon):
+    d = fresh_daemon()
+    box, other = d.container(name="box"), d.container(name="other")
+    box.run("x = 1")
+    other.run("x = 2")
+    vm = d.admin("GET", f"/sessions/{box.id}")["vm"]["id"]
+    qemu, = [pid for pid in d.qemus() if vm in
+             pathlib.Path(f"/proc/{pid}/cmdline").read_text()]
+    backend, = [pid for pid in d.backends() if vm in
+                pathlib.Path(f"/proc/{pid}/cmdline").read_text()]
+    # Nobody is there to see the VM die; its vsock daemon would serve the next.
+    for pid in (d.process.pid, d.vmd_pid(), qemu):
+        os.kill(pid, signal.SIGKILL)
+    d.process.wait()
+    assert backend in d.backends()
+    assert {"disk", "record", "vhost", "vsock"} < {
+        path.name for path in (d.dir / "vm" / vm).iterdir()}
+    d.start()
+    wait_until(lambda: backend not in d.backends(), 60, "its vsock daemon's end")
+    wait_until(lambda: not (d.dir / "vm" / vm).exists(), 60, "its directory")
+    assert box.wait_ended()["ended"]["reason"] == "vm_crashed"
+    wait_until(lambda: d.audit() == [], 30, "a clean audit")
+    assert other.run("print(x)")["stdout"] == "2\n"
+
+
 @pytest.fixture
 def small_disk(fresh_daemon):
     """A daemon whose directory has room for so many megabytes."""

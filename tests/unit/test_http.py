@@ -604,6 +604,79 @@ def what_a_crash_leaves_goes_and_what_is_not_ours_stays():
         assert host.differences() == []
 
 
+def vms_of(host):
+    """Their ids, as the operator sees them, by container."""
+    return {row["id"]: row["vm"] for row in host.json("GET", "/admin/v1/sessions", admin=True)["data"]
+            if row.get("vm")}
+
+
+def processes_sockets_and_disks_of_a_crash_go():
+    """Killed at once: both daemons, and of each VM something else."""
+    with daemon() as host:
+        made = [host.json("POST", "/v1/containers", {"name": f"c{n}"})["id"] for n in range(4)]
+        for ident in made:
+            assert host.json("POST", f"/v1/containers/{ident}/exec", {"code": "count"})["status"] == "ok"
+        vms = vms_of(host)
+        whole, no_qemu, no_backend, no_record = (vms[ident] for ident in made)
+        guests = host.guests()
+        backends = {argv[2]: pid for pid, argv in host.processes().items() if argv[1] == "vsock"}
+        assert set(guests) == set(backends) == set(vms.values())
+        os.kill(host.vmd(), signal.SIGSTOP)  # it must not see what comes
+        vmd = host.vmd()
+        for pid in (host.process.pid, vmd, guests[no_qemu], backends[no_backend]):
+            os.kill(pid, signal.SIGKILL)
+        host.process.wait()
+        wait_until(lambda: host.reap() or host.vmd() is None, PATIENCE, "the end of vmd")
+        (host.dir / "vm" / no_record / "record").unlink()
+        # As every VM it has sockets and a disk, and here they are.
+        left = {path.name for path in (host.dir / "vm" / no_qemu).iterdir()}
+        assert {"disk", "record", "console", "vsock"} <= left, left
+
+        host.start_for_clients()
+        wait_until(lambda: host.reap() or host.differences() == [], PATIENCE, "an audit without differences")
+        wait_until(lambda: host.reap() or set(host.guests()) == {whole}, PATIENCE, "the VMs' end")
+        assert [path.name for path in (host.dir / "vm").iterdir()] == [whole]
+        assert [argv[2] for argv in host.processes().values() if argv[1] == "vsock"] == [whole]
+        # Who is whole goes on where it was, and the others are told.
+        done = host.json("POST", f"/v1/containers/{made[0]}/exec", {"code": "count"})
+        assert done["status"] == "ok" and done["execution_count"] == 2, done
+        for ident in made[1:]:
+            ended = host.json("GET", f"/v1/containers/{ident}")["session"]["ended"]
+            assert ended["reason"] in ("vm_crashed", "destroyed_externally", "host_restart"), ended
+
+
+class SharedLibvirt(Host):
+    """With a libvirt of its own kind, which has domains of others as well."""
+    PROGRAMS = ("cupolad", "tests/unit/foreign/cupola-vmd")
+
+
+def domains_of_others_survive_all_that_is_done():
+    host = SharedLibvirt({"pool.default.ready": "0", "pool.default.min": "0", "hypervisor.boot_timeout": "1",
+                          "hypervisor.uri": "test:///default", "test.clock": "yes"})
+    try:
+        host.start_for_clients()
+        # One of ours that nobody knows any more is ended at the start.
+        assert "vm_0000000000000000000000" in log_of(host)
+        wait_until(lambda: host.differences() == [], PATIENCE, "an audit without differences")
+        # VMs that never answer, and one that its client deletes.
+        for n in range(3):
+            host.json("POST", "/v1/containers", {"name": f"c{n}"})
+        listed = host.json("GET", "/v1/containers?limit=10")["data"]
+        assert len(listed) == 3
+        host.call("DELETE", f"/v1/containers/{listed[0]['id']}")
+        # The comparison that comes by itself.
+        host.json("POST", "/admin/v1/clock", {"advance_s": 60}, admin=True)
+        wait_until(lambda: host.differences() == [] and not host.traces(), PATIENCE, "all VMs to end")
+        host.json("POST", "/v1/containers", {"name": "open at the end"})
+        assert host.stop() == 0
+        assert "At the end 7 of 7 foreign domains run, ours does not, 0 others" in log_of(host)
+    except BaseException:
+        sys.stderr.write(log_of(host))
+        raise
+    finally:
+        host.remove(keep=False)
+
+
 # ---------------------------------------------------------- backup and restore
 
 
@@ -708,6 +781,8 @@ TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          nothing_that_is_sent_becomes_a_line_of_the_log,
          pools_are_looked_up_and_are_no_paths,
          what_a_crash_leaves_goes_and_what_is_not_ours_stays,
+         processes_sockets_and_disks_of_a_crash_go,
+         domains_of_others_survive_all_that_is_done,
          a_backup_is_restored_and_served,
          what_is_no_backup_is_refused_and_changes_nothing]
 

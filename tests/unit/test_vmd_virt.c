@@ -19,11 +19,13 @@
  */
 
 #define UUID "01234567-89ab-4cde-8f01-23456789abcd"
+#define VM_A "vm_aaaaaaaaaaaaaaaaaaaaaa"
+#define VM_B "vm_bbbbbbbbbbbbbbbbbbbbbb"
 
 static const char xml[] =
-	"<domain type='test'><name>vm_a</name><uuid>" UUID "</uuid>"
+	"<domain type='test'><name>" VM_A "</name><uuid>" UUID "</uuid>"
 	"<metadata><c:vm xmlns:c='" DOMAIN_XML_NAMESPACE "' "
-	"installation='me' id='vm_a'/></metadata>"
+	"installation='me' id='" VM_A "'/></metadata>"
 	"<memory>8192</memory><os><type>hvm</type></os></domain>";
 
 struct call {
@@ -123,7 +125,7 @@ static void run(struct job *job)
 	pid_t pid = -1;
 
 	c->ran_on = pthread_self();
-	c->created = virt_create(c->virt, xml, "vm_a", &pid, &pidfd, &c->err);
+	c->created = virt_create(c->virt, xml, VM_A, &pid, &pidfd, &c->err);
 	c->foreign = virt_list(c->virt, "somebody else", &domains, &c->err);
 	free(take_ptr(domains));
 	c->count = virt_list(c->virt, "me", &domains, &c->err);
@@ -189,7 +191,7 @@ static void a_domain_is_created_listed_and_destroyed_on_a_worker(void **state)
 	assert_int_equal(c.created, 0);
 	assert_int_equal(c.foreign, 0);
 	assert_int_equal(c.count, 1);
-	assert_string_equal(c.found.vm_id, "vm_a");
+	assert_string_equal(c.found.vm_id, VM_A);
 	assert_string_equal(c.found.uuid, UUID);
 	assert_false(c.found.paused);
 	assert_int_equal(c.destroyed, 0);
@@ -204,7 +206,7 @@ static int create(struct fixture *fx, struct error *err)
 	pid_t pid = -1;
 	int pidfd = -1;
 
-	return virt_create(fx->virt, xml, "vm_a", &pid, &pidfd, err);
+	return virt_create(fx->virt, xml, VM_A, &pid, &pidfd, err);
 }
 
 static int count_domains(struct fixture *fx)
@@ -253,10 +255,10 @@ static void domains_of_others_are_not_listed_and_run_on(void **state)
 
 	assert_non_null(conn);
 	script_monitor("{\"return\":{}}", "{\"return\":{}}");
-	make_foreign(conn, DOMAIN("vm_a_copy", UUID_PLAIN, ""));
-	make_foreign(conn, DOMAIN("vm_b", UUID_THEIRS,
+	make_foreign(conn, DOMAIN(VM_A "_copy", UUID_PLAIN, ""));
+	make_foreign(conn, DOMAIN(VM_B, UUID_THEIRS,
 				  "<c:vm xmlns:c='" DOMAIN_XML_NAMESPACE "' "
-				  "installation='not me' id='vm_b'/>"));
+				  "installation='not me' id='" VM_B "'/>"));
 	assert_int_equal(count_domains(fx), 0);
 	assert_int_equal(create(fx, &err), 0);
 	assert_int_equal(count_domains(fx), 1);

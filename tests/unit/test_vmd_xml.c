@@ -140,18 +140,25 @@ static void text_is_escaped_and_kept(void **state)
 	"<cupola:vm xmlns:cupola=\"" DOMAIN_XML_NAMESPACE "\" installation=\"" \
 	installation "\" id=\"" id "\"/>"
 
+#define VM "vm_0123456789abcdefghijkl"
+
 static void only_our_own_mark_counts(void **state)
 {
 	char id[VMD_ID_MAX] = "";
 
 	(void)state;
-	assert_true(domain_xml_is_ours(MARK("me", "vm_1"), "me", id));
-	assert_string_equal(id, "vm_1");
-	assert_false(domain_xml_is_ours(MARK("you", "vm_1"), "me", id));
+	assert_true(domain_xml_is_ours(MARK("me", VM), "me", id));
+	assert_string_equal(id, VM);
+	assert_false(domain_xml_is_ours(MARK("you", VM), "me", id));
 	assert_false(domain_xml_is_ours(MARK("me", ""), "me", id));
 	assert_false(domain_xml_is_ours("<vm installation='me'/>", "me", id));
-	assert_false(domain_xml_is_ours("<other installation='me' id='vm_1'/>",
-					"me", id));
+	assert_false(domain_xml_is_ours(
+		"<other installation='me' id='" VM "'/>", "me", id));
+	/* What was never an id of ours could lead out of our directory. */
+	assert_false(domain_xml_is_ours(MARK("me", ".."), "me", id));
+	assert_false(domain_xml_is_ours(MARK("me", "../" VM), "me", id));
+	assert_false(domain_xml_is_ours(MARK("me", VM "/.."), "me", id));
+	assert_false(domain_xml_is_ours(MARK("me", VM "x"), "me", id));
 	assert_false(domain_xml_is_ours("<cut", "me", id));
 	assert_false(domain_xml_is_ours("", "me", id));
 	assert_false(domain_xml_is_ours(

@@ -34,3 +34,13 @@ EXTRA_DIST += \
 	%reldir%/data/domain-kvm-user.xml \
 	%reldir%/data/domain-tcg-kernel.xml \
 	%reldir%/data/domain-tcg-user.xml
+
+# A whole cupola-vmd on a libvirt with domains of others; test_http.py runs it.
+check_PROGRAMS += %reldir%/foreign/cupola-vmd
+tests_unit_foreign_cupola_vmd_SOURCES = %reldir%/foreign_domains.c \
+	src/vmd/main.c
+tests_unit_foreign_cupola_vmd_CPPFLAGS = $(libvmd_a_CPPFLAGS)
+tests_unit_foreign_cupola_vmd_LDADD = $(vmd_libs)
+tests_unit_foreign_cupola_vmd_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=virt_open,--wrap=virt_free,--wrap=virt_warm \
+	-Wl,--wrap=virDomainCreateXML
