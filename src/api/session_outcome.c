@@ -2,6 +2,7 @@
 #include "api/session_outcome.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/inline_file.h"
@@ -16,6 +17,24 @@
 
 /* Stderr with a traceback behind it. */
 enum { ERRORS_MAX = 4 << 20 };
+
+void session_form_note(const struct session_form *form,
+		       char ret[CORE_NOTE_SIZE])
+{
+	(void)snprintf(ret, CORE_NOTE_SIZE, "%llu%s%s%s",
+		       (unsigned long long)form->output_max,
+		       form->async ? " async" : "",
+		       form->command ? " command" : "",
+		       form->jupyter ? " jupyter" : "");
+}
+
+void session_form_read(struct session_form *form, const char *note)
+{
+	form->output_max = strtoull(note, NULL, 10);
+	form->async = strstr(note, " async") != NULL;
+	form->command = strstr(note, " command") != NULL;
+	form->jupyter = strstr(note, " jupyter") != NULL;
+}
 
 static void write_stream(struct json_writer *w, const char *key,
 			 const char *data, size_t size, uint64_t max)
@@ -212,8 +231,8 @@ static void add_location(struct request *req, const struct exec_view *exec,
 	reply_header(req, "Operation-Location", buf_str(&url));
 }
 
-int session_outcome_new(struct request *req, const struct exec_view *exec,
-			struct error *err)
+static int reply_new(struct request *req, const struct exec_view *exec,
+		     unsigned status, struct error *err)
 {
 	const struct session_form *form = req->work;
 	struct json_writer *w = reply_writer(req);
@@ -232,8 +251,20 @@ int session_outcome_new(struct request *req, const struct exec_view *exec,
 		write_failure(w, exec);
 	}
 	json_write_close(w);
-	r = reply_json(req, form->async ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK, err);
+	r = reply_json(req, status, err);
 	if (r >= 0)
 		add_location(req, exec, form);
 	return r;
+}
+
+int session_outcome_new(struct request *req, const struct exec_view *exec,
+			struct error *err)
+{
+	return reply_new(req, exec, MHD_HTTP_OK, err);
+}
+
+int session_outcome_later(struct request *req, const struct exec_view *exec,
+			  struct error *err)
+{
+	return reply_new(req, exec, MHD_HTTP_ACCEPTED, err);
 }

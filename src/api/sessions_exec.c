@@ -70,12 +70,14 @@ static const struct json_field run_table[] = {
  * @form:	How it is to be answered; first, as session_outcome_…() say
  * @spec:	Borrowed from the request and @code
  * @code:	Source that is not in the request as it is
+ * @note:	What the execution is kept with
  */
 struct run {
 	struct session_form form;
 	struct session_call call;
 	struct exec_spec spec;
 	struct buf code;
+	char note[CORE_NOTE_SIZE];
 };
 
 static void run_free(void *work)
@@ -293,6 +295,8 @@ static int run_read(struct request *req, struct run *run,
 	run->spec.stdin_data = fields.stdin_text.data;
 	run->spec.stdin_len = fields.stdin_text.length;
 	run->spec.spill = true;
+	session_form_note(&run->form, run->note);
+	run->spec.note = run->note;
 	run->spec.trace = req->head.value[FIELD_TRACEPARENT];
 	return exec_timeout_read(req, "timeoutInSeconds",
 				 (double)fields.timeout, 0,
@@ -316,7 +320,7 @@ static void on_accepted(void *userdata, const struct exec_view *exec,
 	if (!request_is_paid(req))
 		return;
 	if (run->form.async)
-		request_finish(req, session_outcome_new(req, exec, &failure),
+		request_finish(req, session_outcome_later(req, exec, &failure),
 			       &failure);
 	else
 		exec_stream_wait(req, exec->container, exec->id,
@@ -385,5 +389,6 @@ int sessions_executions_get(struct request *req, struct error *err)
 	if (r < 0)
 		return r;
 	run->form.identifier = run->call.identifier;
+	session_form_read(&run->form, exec.note);
 	return session_outcome_new(req, &exec, err);
 }

@@ -27,6 +27,8 @@ const char *exec_status_name(enum exec_status status);
 /** exec_status_sentence() - Why it did not end by itself; NULL if it did */
 const char *exec_status_sentence(enum exec_status status);
 
+enum { CORE_NOTE_SIZE = 64 };
+
 struct exec_spec {
 	const char *code; /* any UTF-8, NUL included */
 	size_t code_len;
@@ -34,6 +36,7 @@ struct exec_spec {
 	size_t stdin_len;
 	usec_t timeout_usec; /* 0: the default of 120 s */
 	bool spill;
+	const char *note; /* comes back with each view; NULL: "" */
 	const char *trace; /* traceparent, or NULL */
 	struct idempotency idempotency;
 };
@@ -67,6 +70,7 @@ struct exec_skipped {
 struct exec_view {
 	char id[ID_MAX + 1]; /* exec_… */
 	char container[ID_MAX + 1];
+	char note[CORE_NOTE_SIZE]; /* as it was started with */
 	enum exec_status status;
 	const char *out; /* raw bytes of the program */
 	size_t out_len;

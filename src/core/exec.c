@@ -141,6 +141,9 @@ static char *copy_bytes(const char *data, size_t size)
 	return copy;
 }
 
+static_assert((int)CORE_NOTE_SIZE == (int)STORE_NOTE_SIZE,
+	      "the store keeps a note as it is");
+
 int exec_take_source(struct exec *e, const char *code, size_t code_len,
 		     const char *stdin_data, size_t stdin_len)
 {
@@ -167,6 +170,8 @@ int exec_new(struct container *c, const struct exec_spec *spec,
 	e->timeout_usec = spec->timeout_usec ? spec->timeout_usec :
 					       c->core->set.exec_timeout;
 	e->spill = spec->spill;
+	(void)snprintf(e->note, sizeof(e->note), "%s",
+		       spec->note ? spec->note : "");
 	e->created_usec = clock_wall(c->core->clock);
 	e->kernel_epoch = c->kernel_epoch;
 	r = exec_join(e, c);
@@ -206,6 +211,7 @@ int exec_restore(struct container *c, const struct store_execution *row,
 		return r;
 	e->restored = true;
 	e->number = (uint32_t)row->number;
+	strcpy(e->note, row->note);
 	e->created_usec = row->created_usec;
 	e->started_usec = row->started_usec;
 	/* The record of one that waits has more; it is read when all are here. */
@@ -312,6 +318,7 @@ void exec_put_row(const struct exec *e, struct store_batch *batch,
 	strcpy(row.container_id, e->container_id);
 	strcpy(row.tenant, e->tenant);
 	strcpy(row.status, exec_status_name(e->status));
+	strcpy(row.note, e->note);
 	/* What fails is kept in the batch and told by its commit. */
 	(void)store_batch_put_execution(batch, &row, record);
 }

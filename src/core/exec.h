@@ -108,6 +108,7 @@ struct exec {
 	size_t stdin_len;
 	usec_t timeout_usec;
 	bool spill;
+	char note[CORE_NOTE_SIZE];
 	bool queued_on_disk; /* source is in the store */
 	usec_t created_usec; /* wall */
 	usec_t started_usec; /* wall */

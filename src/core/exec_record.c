@@ -220,6 +220,7 @@ static void load_row(struct exec *e, const struct store_execution *row)
 {
 	strcpy(e->container_id, row->container_id);
 	strcpy(e->tenant, row->tenant);
+	strcpy(e->note, row->note);
 	e->scope.session_id = e->container_id;
 	e->status = exec_status_parse(row->status);
 	e->number = (uint32_t)row->number;
@@ -353,6 +354,7 @@ void exec_fill_view(struct exec *e, struct exec_view *ret)
 	};
 	strcpy(ret->id, e->id);
 	strcpy(ret->container, e->container_id);
+	strcpy(ret->note, e->note);
 	view_numbers(e, ret);
 	/* Figures have their ids, and files are durable, only at the end. */
 	if (!e->told)

@@ -155,6 +155,7 @@ static const struct row_field execution_fields[] = {
 	F(out_truncated, FIELD_BOOL),
 	F(err_truncated, FIELD_BOOL),
 	F(state_lost, FIELD_BOOL),
+	F(note, FIELD_TEXT, FIXED),
 	F(has_record, FIELD_BOOL, OWN),
 #undef F
 };

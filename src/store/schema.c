@@ -484,6 +484,11 @@ static const char version_7[] =
 	"DROP TABLE toolbox_versions;"
 	"DROP TABLE toolboxes;";
 
+/* How who started an execution wants it shown. */
+static const char version_8[] =
+	"ALTER TABLE executions ADD COLUMN"
+	"	note TEXT NOT NULL DEFAULT '';";
+
 const char *const schema_steps[] = {
 	version_1,
 	version_2,
@@ -492,5 +497,6 @@ const char *const schema_steps[] = {
 	version_5,
 	version_6,
 	version_7,
+	version_8,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);

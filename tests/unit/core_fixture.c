@@ -357,6 +357,7 @@ void fixture_exec(struct fixture *fx, const char *container, const char *code,
 		.code = code,
 		.code_len = strlen(code),
 		.stdin_data = "",
+		.note = code,
 	};
 	struct answer a = { .called = false };
 

@@ -73,6 +73,8 @@ int core_exec_start(struct core *core, const struct principal *who,
 					 .kernel_epoch = 1 };
 	strcpy(core->exec.id, FAKE_EXEC);
 	strcpy(core->exec.container, container);
+	snprintf(core->exec.note, sizeof(core->exec.note), "%s",
+		 spec->note ? spec->note : "");
 	core->event_count = 0;
 	add_event(core, EXEC_EVENT_STARTED);
 	if (core->hold_accept) {

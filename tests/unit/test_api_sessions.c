@@ -150,6 +150,47 @@ static void an_asynchronous_execution_is_not_waited_for(void **state)
 	assert_non_null(strstr(later.body, "\"status\":\"Failed\""));
 }
 
+/* An execution that is asked for with @json has a value and ends. */
+static void check_shown(struct fixture *fx, const char *json,
+			const char *const says[])
+{
+	const struct exec_datum value = { .mime = "text/plain", .data = "3",
+					  .data_len = 1 };
+	const struct exec_result result = { .data = &value, .count = 1 };
+	_answer_ struct answer begun = post(fx, "/executions?" NEW, json);
+
+	assert_true(begun.status == 202);
+	fake_core_output(fx->core, false, "12345", 5);
+	fx->core->exec.results = &result;
+	fx->core->exec.result_count = 1;
+	fake_core_done(fx->core, EXEC_OK);
+	fx->core->named = true;
+	_answer_ struct answer later = get(fx, "/executions/exec_1?" NEW);
+	assert_int_equal(later.status, 200);
+	for (; *says; says++)
+		if (!strstr(later.body, *says))
+			fail_msg("not '%s': %s", *says, later.body);
+}
+
+#define ASYNC "\"executionType\":\"Asynchronous\""
+
+static void what_is_looked_up_is_shown_as_it_was_asked_for(void **state)
+{
+	struct fixture *fx = *state;
+
+	check_shown(fx, "{\"code\":\"1\"," ASYNC "}",
+		    (const char *const[]){ ASYNC, "\"status\":\"Succeeded\"",
+					   "\"executionResult\":3",
+					   "\"stdout\":\"12345\"", NULL });
+	check_shown(fx, "{\"shellCommand\":\"exit 3\"," ASYNC "}",
+		    (const char *const[]){ ASYNC, "\"status\":\"3\"", NULL });
+	check_shown(fx,
+		    "{\"code\":\"1\",\"outputStreamsMaxLength\":2,"
+		    "\"returnJupyterFormatExecutionResult\":true," ASYNC "}",
+		    (const char *const[]){ "\"stdout\":\"12\"",
+					   "{\"text/plain\":\"3\"}", NULL });
+}
+
 static void a_command_becomes_code_and_its_status_a_word(void **state)
 {
 	struct fixture *fx = *state;
@@ -295,6 +336,7 @@ int main(void)
 		TEST(the_new_family_is_flat_and_says_where_to_look),
 		TEST(outputs_are_cut_where_it_is_said),
 		TEST(an_asynchronous_execution_is_not_waited_for),
+		TEST(what_is_looked_up_is_shown_as_it_was_asked_for),
 		TEST(a_command_becomes_code_and_its_status_a_word),
 		TEST(base64_code_is_decoded),
 		TEST(what_is_missing_or_wrong_is_named),

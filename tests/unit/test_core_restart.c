@@ -63,6 +63,7 @@ static void a_running_execution_comes_to_its_full_result(void **state)
 	v = fixture_exec_view(fx, c, e);
 	assert_int_equal(v.out_len, 12);
 	assert_memory_equal(v.out, "before after", 12);
+	assert_string_equal(v.note, "x");
 	assert_int_equal(v.artifact_count, 1);
 	assert_int_equal(g->execs, 1);
 }
@@ -129,6 +130,7 @@ static void what_waited_is_run(void **state)
 	assert_memory_equal(g->input.data, "second", 6);
 	guest_finish(g, WIRE_STATUS_OK, 0);
 	fixture_wait_exec(fx, c, second, EXEC_OK);
+	assert_string_equal(fixture_exec_view(fx, c, second).note, "second");
 }
 
 static void what_was_finished_meanwhile_is_told(void **state)
