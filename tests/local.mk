@@ -18,6 +18,7 @@ EXTRA_DIST += %reldir%/README %reldir%/tsan.supp \
 	%reldir%/clients/files.mjs \
 	%reldir%/clients/lib.mjs \
 	%reldir%/clients/mcp.mjs \
+	%reldir%/clients/mcp-modern.mjs \
 	%reldir%/clients/sessions.mjs \
 	%reldir%/clients/toolboxes.mjs
 

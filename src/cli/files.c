@@ -150,10 +150,13 @@ static int find_file(struct files *f, const char *wanted, struct search *ret)
 			   calls_each(f->cli, f->list, compare_file, ret);
 	if (r < 0 || ret->id[0])
 		return r;
-	/* None of that name: then the answer for an id says so. */
-	snprintf(ret->id, sizeof(ret->id), "%s", wanted);
-	ret->name = strdup(wanted);
-	return ret->name ? 0 : cli_fail(f->cli, CLI_LOCAL, "Out of memory");
+	if (f->container)
+		return cli_fail(f->cli, CLI_REFUSED,
+				"Container '%s' has no file '%s'", f->container,
+				wanted);
+	return cli_fail(f->cli, CLI_REFUSED,
+			"There is no file '%s', neither as id nor as name",
+			wanted);
 }
 
 static bool is_directory(const char *path)

@@ -112,6 +112,51 @@ static void create_commit(struct cfile_create *cc)
 	cc->batch = NULL;
 }
 
+/* What is in the way will be so the next time: clients need not try again. */
+static void refuse_path(const struct cfile_create *cc, const char *why,
+			struct error *err)
+{
+	error_set(err, ERR_BAD_REQUEST, "'%.100s' cannot be written: %s",
+		  cc->row.path, why);
+	error_set_param(err, "file");
+	error_set_reason(err, "invalid_value");
+}
+
+static void refuse_folder(const struct cfile_create *cc, struct error *err)
+{
+	refuse_path(cc,
+		    "there is a folder, or something else that is no file, in "
+		    "its place, or a file in the place of its folder",
+		    err);
+}
+
+/* The guest has looked at the name, or at the file, and did not take it. */
+static void refused_by_guest(const struct cfile_create *cc,
+			     enum wire_file_status status, struct error *err)
+{
+	switch (status) {
+	case WIRE_FILE_NO_SPACE:
+		error_set(err, ERR_STORAGE_FULL,
+			  "The container's disk has no room for the file");
+		error_set_reason(err, "container_storage_full");
+		return;
+	case WIRE_FILE_NOT_REGULAR:
+		refuse_folder(cc, err);
+		return;
+	case WIRE_FILE_BAD_PATH:
+		refuse_path(cc, "the container's file system does not take the "
+			    "name", err);
+		return;
+	case WIRE_FILE_DENIED:
+		refuse_path(cc, "its folder may not be written to", err);
+		return;
+	default:
+		error_set(err, ERR_CONFLICT,
+			  "The file cannot be written in the container: %s",
+			  wire_file_status_name(status));
+	}
+}
+
 static void put_over(struct cfile_create *cc, struct xfer_end *end)
 {
 	struct container *c = create_container(cc);
@@ -126,21 +171,12 @@ static void put_over(struct cfile_create *cc, struct xfer_end *end)
 		create_expired(cc);
 		return;
 	}
-	if (end->result == XFER_FILE &&
-	    end->file_status == WIRE_FILE_NO_SPACE) {
-		error_set(&err, ERR_STORAGE_FULL,
-			  "The container's disk has no room for the file");
-		error_set_reason(&err, "container_storage_full");
-	} else if (end->result == XFER_FILE) {
-		error_set(&err, ERR_CONFLICT,
-			  "The file cannot be written in "
-			  "the container: %s",
-			  wire_file_status_name(end->file_status));
-	} else {
+	if (end->result == XFER_FILE)
+		refused_by_guest(cc, end->file_status, &err);
+	else
 		error_set(&err, ERR_GUEST,
 			  "The file could not be placed in "
 			  "the container");
-	}
 	create_end(cc, &err);
 	if (end->result == XFER_BROKEN || end->result == XFER_STALLED)
 		vm_fail(c->vm,
@@ -220,10 +256,16 @@ static void create_next(struct core *core, const char *container)
 static void create_place(struct cfile_create *cc)
 {
 	struct container *c = create_container(cc);
+	struct error err = ERROR_INIT;
 	int r;
 
 	if (!c) {
 		create_expired(cc);
+		return;
+	}
+	if (staged_forbids(c, cc->row.path + strlen(CORE_DATA_DIR))) {
+		refuse_folder(cc, &err);
+		create_end(cc, &err);
 		return;
 	}
 	cc->batch = store_batch_new(cc->core->store);

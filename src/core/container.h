@@ -40,6 +40,7 @@ struct vm;
 /**
  * struct staged - A file that must be in the guest before any execution
  * @cfile_id:	Its row
+ * @placed:	It is there; the list stays whole until all are
  */
 struct staged {
 	TAILQ_ENTRY(staged) next;
@@ -47,6 +48,7 @@ struct staged {
 	char path[WIRE_PATH_MAX + 1]; /* below /mnt/data */
 	uint8_t sha256[HASH_SIZE];
 	uint64_t bytes;
+	bool placed;
 };
 
 TAILQ_HEAD(staged_list, staged);
@@ -253,6 +255,9 @@ int staged_add(struct container *c, const char *cfile_id, const char *path,
 	       const uint8_t sha256[HASH_SIZE], uint64_t bytes);
 void staged_remove(struct container *c, const char *cfile_id);
 void staged_clear(struct container *c);
+
+/** staged_forbids() - Whether one is a folder of @path, or the other way round */
+bool staged_forbids(const struct container *c, const char *path);
 
 /** placing_next() - Put the next staged file, or say that all are there */
 void placing_next(struct container *c);

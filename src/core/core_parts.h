@@ -71,7 +71,7 @@ struct parts_choice {
 /**
  * core_parts_complete() - Make the parts a file
  *
- * ERR_BAD_REQUEST for an unknown part, another sum of bytes or another digest;
+ * ERR_BAD_REQUEST for a part unknown or named twice, another sum of bytes or another digest;
  * it stays pending then.
  */
 int core_parts_complete(struct core *core, const struct principal *who,

@@ -232,6 +232,40 @@ static void on_room(void *userdata)
 
 /* ------------------------------------------------------------------ complete */
 
+/* A part is a piece of the file, once: to name it twice is a slip. */
+static bool is_named_before(const struct parts_choice *choice, size_t index)
+{
+	size_t i;
+
+	for (i = 0; i < index; i++)
+		if (strcmp(choice->part_ids[i], choice->part_ids[index]) == 0)
+			return true;
+	return false;
+}
+
+static int find_part(struct assembly *a, const struct parts_choice *choice,
+		     size_t index, struct error *err)
+{
+	const char *id = choice->part_ids[index];
+	int r = -ENOENT;
+
+	if (is_named_before(choice, index)) {
+		error_set_param(err, "part_ids[%zu]", index);
+		error_set_reason(err, "invalid_value");
+		return error_set(err, ERR_BAD_REQUEST,
+				 "Part '%s' is named twice", id);
+	}
+	if (id_is(ID_PART, id))
+		r = store_part_get(a->core->store, a->who.tenant, a->row.id, id,
+				   &a->part[index]);
+	if (r == -ENOENT) {
+		error_set_param(err, "part_ids[%zu]", index);
+		return error_set(err, ERR_BAD_REQUEST,
+				 "Upload '%s' has no part '%s'", a->row.id, id);
+	}
+	return r < 0 ? error_set_errno(err, r, "Cannot read a part") : 0;
+}
+
 static int find_parts(struct assembly *a, const struct parts_choice *choice,
 		      struct error *err)
 {
@@ -240,20 +274,9 @@ static int find_parts(struct assembly *a, const struct parts_choice *choice,
 	int r;
 
 	for (i = 0; i < choice->count; i++) {
-		const char *id = choice->part_ids[i];
-
-		r = -ENOENT;
-		if (id_is(ID_PART, id))
-			r = store_part_get(a->core->store, a->who.tenant,
-					   a->row.id, id, &a->part[i]);
-		if (r == -ENOENT) {
-			error_set_param(err, "part_ids[%zu]", i);
-			return error_set(err, ERR_BAD_REQUEST,
-					 "Upload '%s' has no part '%s'",
-					 a->row.id, id);
-		}
+		r = find_part(a, choice, i, err);
 		if (r < 0)
-			return error_set_errno(err, r, "Cannot read a part");
+			return r;
 		bytes += a->part[i].bytes;
 	}
 	if (bytes == a->row.bytes)

@@ -38,6 +38,34 @@ static void staged_drop(struct container *c, struct staged *s)
 	free(s);
 }
 
+/* Return: the one that is put next, or just now; or NULL */
+static struct staged *staged_first(const struct container *c)
+{
+	struct staged *s;
+
+	TAILQ_FOREACH (s, &c->staged, next)
+		if (!s->placed)
+			return s;
+	return NULL;
+}
+
+static bool is_folder_of(const char *folder, const char *path)
+{
+	size_t size = strlen(folder);
+
+	return strncmp(folder, path, size) == 0 && path[size] == '/';
+}
+
+bool staged_forbids(const struct container *c, const char *path)
+{
+	const struct staged *s;
+
+	TAILQ_FOREACH (s, &c->staged, next)
+		if (is_folder_of(s->path, path) || is_folder_of(path, s->path))
+			return true;
+	return false;
+}
+
 void staged_remove(struct container *c, const char *cfile_id)
 {
 	struct staged *s;
@@ -47,8 +75,7 @@ void staged_remove(struct container *c, const char *cfile_id)
 			break;
 	if (!s)
 		return;
-	/* The one under way is the first. */
-	if (c->placing && s == TAILQ_FIRST(&c->staged)) {
+	if (c->placing && s == staged_first(c)) {
 		guest_xfer_cancel(take_ptr(c->placing));
 		staged_drop(c, s);
 		placing_next(c);
@@ -85,14 +112,14 @@ static bool placing_is_hopeless(struct container *c)
 static void on_placed(void *userdata, struct xfer_end *end)
 {
 	struct container *c = userdata;
-	struct staged *s = TAILQ_FIRST(&c->staged);
+	struct staged *s = staged_first(c);
 	struct error err = ERROR_INIT;
 
 	c->placing = NULL;
 	if (end->result == XFER_OK) {
 		c->placing_lost = 0;
 		c->usage.bytes_in += end->bytes;
-		staged_drop(c, s);
+		s->placed = true;
 		placing_next(c);
 		return;
 	}
@@ -108,7 +135,7 @@ static void on_placed(void *userdata, struct xfer_end *end)
 
 void placing_next(struct container *c)
 {
-	struct staged *s = TAILQ_FIRST(&c->staged);
+	struct staged *s = staged_first(c);
 	struct guest_xfer_config config;
 	struct error err = ERROR_INIT;
 	int r;
@@ -116,6 +143,7 @@ void placing_next(struct container *c)
 	if (c->placing || c->state != SESSION_VIEW_BOOTING || !vm_linked(c->vm))
 		return;
 	if (!s) {
+		staged_clear(c);
 		container_placed(c);
 		return;
 	}

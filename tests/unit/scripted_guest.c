@@ -140,8 +140,8 @@ static void put_check(struct guest_line *l)
 		return;
 	l->receiving = false;
 	l->guest->puts++;
-	if (l->guest->no_space) {
-		say_end(l, WIRE_FILE_NO_SPACE, NULL, 0);
+	if (l->guest->put_status != WIRE_FILE_OK) {
+		say_end(l, l->guest->put_status, NULL, 0);
 		return;
 	}
 	guest_write(l->guest, l->path,

@@ -56,7 +56,7 @@ struct scripted_guest {
 	bool no_end;       /* of files it gives */
 	unsigned changing; /* so many files change while it gives them */
 	bool growing;      /* and what else it gives grows */
-	bool no_space;     /* for files it is given */
+	enum wire_file_status put_status; /* of files it is given */
 	bool no_pong;
 	bool deaf;               /* reads nothing any more */
 	bool hangs_up;           /* once it was told what a line is for */

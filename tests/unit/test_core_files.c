@@ -77,13 +77,71 @@ static void an_upload_is_visible_when_it_is_answered(void **state)
 	assert_int_equal(a.err.code, ERR_BAD_REQUEST);
 	upload_to(fx, c, "a\nb", "hello", &a);
 	assert_true(a.failed);
-	g->no_space = true;
+	g->put_status = WIRE_FILE_NO_SPACE;
 	upload_to(fx, c, "big.txt", "hello", &a);
 	RUN_UNTIL(fx, a.called);
 	assert_true(a.failed);
 	assert_int_equal(a.err.code, ERR_STORAGE_FULL);
 	assert_string_equal(a.err.reason, "container_storage_full");
 	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_RUNNING);
+}
+
+static void what_is_in_a_files_way_is_told_and_final(void **state)
+{
+	static const enum wire_file_status refused[] = {
+		WIRE_FILE_NOT_REGULAR, WIRE_FILE_BAD_PATH, WIRE_FILE_DENIED,
+	};
+	struct fixture *fx = *state;
+	struct scripted_guest *g;
+	char c[ID_SIZE];
+	struct answer a;
+	size_t i;
+
+	fixture_start(fx);
+	g = fixture_session(fx, c);
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		g->put_status = refused[i];
+		upload_to(fx, c, "in.txt", "hello", &a);
+		RUN_UNTIL(fx, a.called);
+		assert_true(a.failed);
+		assert_int_equal(a.err.code, ERR_BAD_REQUEST);
+		assert_string_equal(a.err.param, "file");
+		assert_null(strchr(a.err.message, '_'));
+	}
+	g->put_status = WIRE_FILE_IO;
+	upload_to(fx, c, "in.txt", "hello", &a);
+	RUN_UNTIL(fx, a.called);
+	assert_int_equal(a.err.code, ERR_CONFLICT);
+}
+
+/* Or the container would end: its guest cannot hold both. */
+static void no_file_is_another_ones_folder_while_the_vm_boots(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a, file;
+
+	fixture_start(fx);
+	fx->vmd.hold_creates = true;
+	fixture_create(fx, NULL, 0, &a);
+	upload_to(fx, a.id, "one", "x", &file);
+	RUN_UNTIL(fx, file.called);
+	assert_false(file.failed);
+	upload_to(fx, a.id, "one/two", "x", &file);
+	RUN_UNTIL(fx, file.called);
+	assert_true(file.failed);
+	assert_int_equal(file.err.code, ERR_BAD_REQUEST);
+	upload_to(fx, a.id, "a/b/c", "x", &file);
+	RUN_UNTIL(fx, file.called);
+	assert_false(file.failed);
+	upload_to(fx, a.id, "a/b", "x", &file);
+	RUN_UNTIL(fx, file.called);
+	assert_true(file.failed);
+	upload_to(fx, a.id, "a/bc", "x", &file);
+	RUN_UNTIL(fx, file.called);
+	assert_false(file.failed);
+	RUN_UNTIL(fx, fx->vmd.count == 1);
+	vmd_answer_creates(&fx->vmd);
+	fixture_wait_state(fx, a.id, SESSION_VIEW_RUNNING);
 }
 
 static void an_upload_while_the_vm_boots_is_placed_later(void **state)
@@ -466,6 +524,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(files_are_in_the_guest_before_anything_runs),
 		TEST(an_upload_is_visible_when_it_is_answered),
+		TEST(what_is_in_a_files_way_is_told_and_final),
+		TEST(no_file_is_another_ones_folder_while_the_vm_boots),
 		TEST(an_upload_while_the_vm_boots_is_placed_later),
 		TEST(an_upload_may_go_into_a_directory_and_is_found_there),
 		TEST(uploads_go_into_a_guest_one_after_the_other),

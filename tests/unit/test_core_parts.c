@@ -178,15 +178,16 @@ static void what_does_not_fit_is_refused_and_may_be_repeated(void **state)
 		0xd6, 0x96, 0x3f, 0x7d, 0x28, 0xe1, 0x7f, 0x72,
 	};
 	const char *unknown = "part_00000000000000000000000000000000";
-	struct told part, t;
+	struct told part, other, t;
 	const char *parts[2];
 	char id[ID_SIZE];
 
 	fixture_start(fx);
 	begin(fx, 3, id);
 	add(fx, id, "abc", 3, &part);
+	add(fx, id, "x", 1, &other);
 	parts[0] = part.id;
-	parts[1] = part.id;
+	parts[1] = other.id;
 	complete(fx, id, parts, 2, NULL, &t);
 	assert_true(t.failed);
 	assert_string_equal(t.err.param, "part_ids");
@@ -198,6 +199,24 @@ static void what_does_not_fit_is_refused_and_may_be_repeated(void **state)
 	assert_string_equal(t.err.param, "md5");
 	complete(fx, id, parts, 1, right, &t);
 	assert_false(t.failed);
+}
+
+static void a_part_is_taken_once(void **state)
+{
+	struct fixture *fx = *state;
+	const char *parts[2];
+	struct told part, t;
+	char id[ID_SIZE];
+
+	fixture_start(fx);
+	/* Even where the bytes would add up. */
+	begin(fx, 6, id);
+	add(fx, id, "abc", 3, &part);
+	parts[0] = part.id;
+	parts[1] = part.id;
+	complete(fx, id, parts, 2, NULL, &t);
+	assert_true(t.failed);
+	assert_string_equal(t.err.param, "part_ids[1]");
 }
 
 static void a_cancelled_one_is_over_and_holds_nothing(void **state)
@@ -290,6 +309,7 @@ int main(void)
 		TEST(parts_become_one_file_in_the_order_that_is_said),
 		TEST(large_parts_are_copied_whole),
 		TEST(what_does_not_fit_is_refused_and_may_be_repeated),
+		TEST(a_part_is_taken_once),
 		TEST(a_cancelled_one_is_over_and_holds_nothing),
 		TEST(after_an_hour_it_has_expired_and_is_swept),
 		TEST(another_tenant_sees_none_of_it),

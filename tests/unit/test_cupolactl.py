@@ -488,6 +488,16 @@ def files_are_fetched_by_name_or_id(fx):
     assert fx.calls()[-1] == "DELETE /v1/containers/cntr_1/files/cfile_9"
 
 
+def a_name_that_is_not_there_is_called_a_name(fx):
+    fx.special["GET .*/files.*"] = lambda h: h.send(
+        {"data": [], "has_more": False})
+    said = fx.ctl("files", "rm", "cntr_1", "none.txt", status=4).stderr
+    assert "Container 'cntr_1' has no file 'none.txt'" in said, said
+    said = fx.ctl("files", "rm", "none.txt", status=4).stderr
+    assert "There is no file 'none.txt'" in said, said
+    assert not any(call.startswith("DELETE") for call in fx.calls())
+
+
 def an_id_stays_one_segment_of_the_path(fx):
     fx.ctl("inspect", "../v1/files?x=1#y", status=4)
     assert fx.calls() == \
