@@ -105,6 +105,7 @@ static void write_session(struct json_writer *w,
 	write_ended(w, container);
 	json_write_string(w, "pool", container->pool);
 	json_write_string(w, "image", container->image);
+	json_write_uint(w, "memory_mib", container->memory_mib);
 	json_write_uint(w, "kernel_epoch", container->kernel_epoch);
 	json_write_object(w, "usage");
 	core_usage_write(&container->usage, w);

@@ -76,7 +76,7 @@ static void write_container(const struct container_view *v,
 	json_write_int(w, "hard_expires_at", v->hard_expires_at);
 	json_write_string(w, "pool", v->pool);
 	json_write_string(w, "image", v->image);
-	json_write_uint(w, "memory_mib", memory_tier_mib(v->memory));
+	json_write_uint(w, "memory_mib", v->memory_mib);
 	json_write_uint(w, "kernel_epoch", v->kernel_epoch);
 	json_write_object(w, "usage");
 	core_usage_write(&v->usage, w);

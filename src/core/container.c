@@ -202,6 +202,7 @@ int container_restore(struct core *core, const struct store_container *row,
 	strcpy(c->image, row->image);
 	c->dialect = dialect_parse(row->dialect);
 	c->memory = memory_tier_of_mib(row->memory_mib);
+	c->memory_mib = row->vm_memory_mib;
 	c->pool = pool ? pool : &core->pools.pool[0];
 	c->state = restored_state(row);
 	c->reason = end_reason_parse(row->ended_reason);

@@ -68,7 +68,8 @@ struct container {
 	char origin[STORE_NAME_SIZE];
 	enum core_dialect dialect;
 	unsigned idle_minutes;
-	enum memory_tier memory;
+	enum memory_tier memory; /* asked for */
+	uint32_t memory_mib;     /* its VM's */
 	struct pool *pool;
 	char image[STORE_IMAGE_SIZE];
 	usec_t created_usec; /* wall */

@@ -232,6 +232,7 @@ static int take_vm(struct container *c, struct error *err)
 		if (mib == 0)
 			c->core->metrics.claims_none++;
 	}
+	c->memory_mib = mib ? mib : pool_memory_mib(c->pool);
 	c->vm->container = c;
 	strcpy(c->image, c->vm->image);
 	return 0;

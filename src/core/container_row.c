@@ -11,6 +11,7 @@ void container_put_row(const struct container *c, struct store_batch *batch)
 {
 	struct store_container row = {
 		.memory_mib = memory_tier_mib(c->memory),
+		.vm_memory_mib = c->memory_mib,
 		.idle_minutes = c->idle_minutes,
 		.kernel_epoch = c->kernel_epoch,
 		.created_usec = c->created_usec,

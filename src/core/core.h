@@ -271,7 +271,8 @@ struct container_view {
 	int64_t created_at;
 	int64_t last_active_at;
 	unsigned idle_minutes;
-	enum memory_tier memory;
+	enum memory_tier memory; /* asked for */
+	uint32_t memory_mib;     /* what it has; 0: no VM yet */
 	bool expired; /* "status": expired, else running */
 
 	enum session_state_view state;

@@ -30,8 +30,7 @@ void usage_fill_view(const struct container *c, struct usage_view *ret)
 	ret->assigned_sec = assigned / USEC_PER_SEC;
 	ret->executing_msec = c->executing_usec / USEC_PER_MSEC;
 	ret->cpu_msec = c->cpu_usec / USEC_PER_MSEC;
-	ret->memory_mib_msec = memory_used(memory_tier_mib(c->memory),
-					   assigned);
+	ret->memory_mib_msec = memory_used(c->memory_mib, assigned);
 }
 
 void usage_view_of_row(const struct store_container *row,
@@ -42,7 +41,7 @@ void usage_view_of_row(const struct store_container *row,
 		.assigned_sec = row->usage_assigned_usec / USEC_PER_SEC,
 		.executing_msec = row->usage_executing_usec / USEC_PER_MSEC,
 		.cpu_msec = row->usage_cpu_usec / USEC_PER_MSEC,
-		.memory_mib_msec = memory_used(row->memory_mib,
+		.memory_mib_msec = memory_used(row->vm_memory_mib,
 					       row->usage_assigned_usec),
 		.bytes_in = row->usage_bytes_in,
 		.bytes_out = row->usage_bytes_out,
@@ -92,7 +91,7 @@ void usage_add_end(const struct container *c, struct store_batch *batch)
 {
 	usage_add(c, batch, "cpu", NULL, c->cpu_usec);
 	usage_add(c, batch, "memory", NULL,
-		  memory_used(memory_tier_mib(c->memory), usage_assigned(c)));
+		  memory_used(c->memory_mib, usage_assigned(c)));
 	usage_add(c, batch, "bytes_in", NULL, c->usage.bytes_in);
 	usage_add(c, batch, "bytes_out", NULL, c->usage.bytes_out);
 	usage_add(c, batch, "ended", end_reason_name(c->reason),

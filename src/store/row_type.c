@@ -100,6 +100,7 @@ static const struct row_field container_fields[] = {
 	F(vm_id, FIELD_TEXT),
 	F(state, FIELD_TEXT),
 	F(memory_mib, FIELD_U32),
+	F(vm_memory_mib, FIELD_U32),
 	F(idle_minutes, FIELD_U32),
 	F(kernel_epoch, FIELD_U32),
 	F(created_usec, FIELD_U64, FIXED),

@@ -145,7 +145,8 @@ struct store_container {
 	char image[STORE_IMAGE_SIZE];
 	char vm_id[STORE_ID_SIZE];
 	char state[STORE_WORD_SIZE];
-	uint32_t memory_mib;
+	uint32_t memory_mib; /* the tier that was asked for */
+	uint32_t vm_memory_mib; /* what it has */
 	uint32_t idle_minutes;
 	uint32_t kernel_epoch;
 	usec_t created_usec; /* fixed */

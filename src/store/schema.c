@@ -434,7 +434,8 @@ static const char version_6[] =
 	"	ON toolbox_versions (tenant);";
 
 /*
- * Toolboxes become one kind of what is kept by name, in versions.
+ * How who started an execution wants it shown; and the memory that a container
+ * has, beside the tier that was asked for.
  */
 static const char version_7[] =
 	"CREATE TABLE definitions ("
@@ -484,10 +485,16 @@ static const char version_7[] =
 	"DROP TABLE toolbox_versions;"
 	"DROP TABLE toolboxes;";
 
-/* How who started an execution wants it shown. */
+/*
+ * How who started an execution wants it shown; and the memory that a container
+ * has, beside the tier that was asked for.
+ */
 static const char version_8[] =
 	"ALTER TABLE executions ADD COLUMN"
-	"	note TEXT NOT NULL DEFAULT '';";
+	"	note TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE containers ADD COLUMN"
+	"	vm_memory_mib INTEGER NOT NULL DEFAULT 0;"
+	"UPDATE containers SET vm_memory_mib = memory_mib;";
 
 const char *const schema_steps[] = {
 	version_1,

@@ -167,6 +167,7 @@ void fake_core_fill_container(const struct core *core,
 		.pool = "default",
 		.image = "python@sha256:00",
 		.vm = "vm_1",
+		.memory_mib = 1024,
 		.kernel_epoch = 1,
 	};
 	strcpy(view->id, core->end_reason ? FAKE_EXPIRED : FAKE_CONTAINER);

@@ -38,6 +38,32 @@ static void an_idle_session_goes_on(void **state)
 	RUN_UNTIL(fx, g->quiesces == 1);
 }
 
+/* A tier is a name; what is counted is what its VM has. */
+static void a_container_has_the_memory_that_its_pool_had(void **state)
+{
+	struct fixture *fx = *state;
+	struct container_view view;
+	char c[ID_SIZE];
+
+	fx->vmd.hello.pools[0].memory_mib = 512;
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	clock_advance(fx->clock, 10 * USEC_PER_SEC);
+	view = fixture_container(fx, c);
+	assert_int_equal(view.memory, MEMORY_1G);
+	assert_int_equal(view.memory_mib, 512);
+	assert_int_equal(view.usage.memory_mib_msec / (512 * 1000),
+			 view.usage.assigned_sec);
+	assert_in_range(view.usage.assigned_sec, 10, 100);
+	fixture_settle(fx);
+	/* Neither changes with the settings. */
+	fx->vmd.hello.pools[0].memory_mib = 4096;
+	restart(fx);
+	view = fixture_container(fx, c);
+	assert_int_equal(view.memory, MEMORY_1G);
+	assert_int_equal(view.memory_mib, 512);
+}
+
 static void a_running_execution_comes_to_its_full_result(void **state)
 {
 	struct fixture *fx = *state;
@@ -400,6 +426,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(an_idle_session_goes_on),
+		TEST(a_container_has_the_memory_that_its_pool_had),
 		TEST(a_running_execution_comes_to_its_full_result),
 		TEST(an_execution_whose_row_was_lost_is_taken_up),
 		TEST(a_guest_that_is_not_reached_again_did_boot),
