@@ -18,6 +18,7 @@ store_sources = \
 	%reldir%/rows.h \
 	%reldir%/schema.c %reldir%/schema.h \
 	%reldir%/schema_apply.c \
+	%reldir%/schema_first.c \
 	%reldir%/store.c %reldir%/store.h \
 	%reldir%/store_backup.c %reldir%/store_backup.h \
 	%reldir%/store_batch.c \

@@ -18,6 +18,9 @@
 /* "CUPO": tells our files from other SQLite databases. */
 #define SCHEMA_APPLICATION_ID 0x4355504f
 
+/* The first of them; in a file of its own. */
+extern const char schema_version_1[];
+
 /* schema_steps[n] leads from version n to n + 1. */
 extern const char *const schema_steps[];
 extern const size_t schema_step_count;

@@ -16,6 +16,7 @@ unit_tests += \
 	%reldir%/test_core_events \
 	%reldir%/test_core_exec \
 	%reldir%/test_core_files \
+	%reldir%/test_core_placing \
 	%reldir%/test_core_handle \
 	%reldir%/test_core_hostile \
 	%reldir%/test_core_hostile_files \
@@ -51,6 +52,10 @@ tests_unit_test_core_exec_LDADD = $(core_test_libs)
 
 tests_unit_test_core_files_SOURCES = %reldir%/test_core_files.c $(core_fixture)
 tests_unit_test_core_files_LDADD = $(core_test_libs)
+
+tests_unit_test_core_placing_SOURCES = \
+	%reldir%/test_core_placing.c $(core_fixture)
+tests_unit_test_core_placing_LDADD = $(core_test_libs)
 
 tests_unit_test_core_handle_SOURCES = %reldir%/test_core_handle.c $(core_fixture)
 tests_unit_test_core_handle_LDADD = $(core_test_libs)
