@@ -206,10 +206,12 @@ static int too_large(const struct request *req, struct error *err)
 
 static int begin_json(struct request *req, struct error *err)
 {
+	const char *type = req->head.value[FIELD_CONTENT_TYPE];
 	const struct route *route = req->match.route;
 
-	if (!header_is_type(req->head.value[FIELD_CONTENT_TYPE],
-			    "application/json"))
+	if (!header_is_type(type, "application/json") &&
+	    !(route->json_patch &&
+	      header_is_type(type, "application/merge-patch+json")))
 		return error_set(err, ERR_MEDIA_TYPE,
 				 route->body == BODY_JSON
 					 ? "The body must be application/json"

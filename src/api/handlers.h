@@ -91,6 +91,20 @@ HANDLER(toolboxes_versions_list);
 HANDLER(toolboxes_versions_get);
 HANDLER(toolboxes_versions_delete);
 
+/* agents.c, agents_change.c */
+HANDLER(agents_list);
+HANDLER(agents_create);
+HANDLER(agents_get);
+HANDLER(agents_update);
+HANDLER(agents_patch);
+HANDLER(agents_enable);
+HANDLER(agents_disable);
+HANDLER(agents_delete);
+HANDLER(agents_versions_list);
+HANDLER(agents_versions_create);
+HANDLER(agents_versions_get);
+HANDLER(agents_versions_delete);
+
 /* health.c */
 HANDLER(health_live);
 HANDLER(health_ready);

@@ -10,6 +10,8 @@ libapi_a_SOURCES = \
 	%reldir%/admin_events.c \
 	%reldir%/admin_tenants.c \
 	%reldir%/admin_usage.c \
+	%reldir%/agents.c %reldir%/agents.h \
+	%reldir%/agents_change.c \
 	%reldir%/admit.c %reldir%/admit.h \
 	%reldir%/api.c %reldir%/api.h %reldir%/api_private.h \
 	%reldir%/api_error.c %reldir%/api_error.h \
@@ -17,6 +19,7 @@ libapi_a_SOURCES = \
 	%reldir%/body.c %reldir%/body.h \
 	%reldir%/container_zip.c %reldir%/container_zip.h \
 	%reldir%/cors.c %reldir%/cors.h \
+	%reldir%/definitions.c %reldir%/definitions.h \
 	%reldir%/exec_api.c \
 	%reldir%/exec_stream.c %reldir%/exec_stream.h \
 	%reldir%/exec_timeout.c %reldir%/exec_timeout.h \
@@ -33,6 +36,7 @@ libapi_a_SOURCES = \
 	%reldir%/http_turns.c %reldir%/http_turns.h \
 	%reldir%/idempotency.c %reldir%/idempotency.h \
 	%reldir%/inline_file.c %reldir%/inline_file.h \
+	%reldir%/merge_patch.c %reldir%/merge_patch.h \
 	%reldir%/mcp.c %reldir%/mcp.h \
 	%reldir%/mcp_container.c \
 	%reldir%/mcp_files.c \
@@ -55,6 +59,7 @@ libapi_a_SOURCES = \
 	%reldir%/openai_models.c \
 	%reldir%/origin.c %reldir%/origin.h \
 	%reldir%/page.c %reldir%/page.h \
+	%reldir%/page_items.c %reldir%/page_items.h \
 	%reldir%/penalty.c %reldir%/penalty.h \
 	%reldir%/reply.c %reldir%/reply.h \
 	%reldir%/reply_file.c \

@@ -43,48 +43,79 @@ static int read_order(const char *text, bool *ret_ascending,
 			  "invalid_value");
 }
 
-int page_read(const struct request *req, unsigned limit_max,
-	      unsigned limit_default, struct core_page *ret, struct error *err)
+/* Without the cursor. */
+static int read_range(const struct request *req, unsigned limit_max,
+		      unsigned limit_default, struct core_page *ret,
+		      struct error *err)
 {
-	const char *limit, *order, *after;
+	const char *limit, *order;
 
 	*ret = (struct core_page){ .limit = limit_default };
 	if (uri_param(&req->uri, "limit", &limit, err) < 0 ||
-	    uri_param(&req->uri, "order", &order, err) < 0 ||
-	    uri_param(&req->uri, "after", &after, err) < 0)
+	    uri_param(&req->uri, "order", &order, err) < 0)
 		return -EINVAL;
 	if (limit && read_limit(limit, limit_max, &ret->limit, err) < 0)
 		return -EINVAL;
-	if (order && read_order(order, &ret->ascending, err) < 0)
-		return -EINVAL;
-	if (after && strlen(after) > ID_MAX)
-		return api_refuse(err, "after", "is not the id of a row",
-				  "invalid_value");
-	(void)snprintf(ret->after, sizeof(ret->after), "%s",
-		       after ? after : "");
+	return order ? read_order(order, &ret->ascending, err) : 0;
+}
+
+static int refuse_cursor(const char *param, struct error *err)
+{
+	error_clear(err);
+	return api_refuse(err, param, "is not the id of a row",
+			  "invalid_value");
+}
+
+static int read_cursor(struct request *req, const char *param,
+		       const char *cursor, page_resolve_fn *resolve,
+		       struct core_page *ret, struct error *err)
+{
+	int r;
+
+	if (resolve) {
+		r = resolve(req, cursor, ret->after, err);
+		return r == -ENOENT ? refuse_cursor(param, err) : r;
+	}
+	if (strlen(cursor) > ID_MAX)
+		return refuse_cursor(param, err);
+	strcpy(ret->after, cursor);
 	return 0;
 }
 
-int page_read_either(const struct request *req, unsigned limit_max,
-		     unsigned limit_default, struct core_page *ret,
-		     bool *ret_backwards, struct error *err)
+int page_read(struct request *req, unsigned limit_max, unsigned limit_default,
+	      struct core_page *ret, struct error *err)
 {
-	const char *before;
+	const char *after;
 
-	if (page_read(req, limit_max, limit_default, ret, err) < 0 ||
+	if (read_range(req, limit_max, limit_default, ret, err) < 0 ||
+	    uri_param(&req->uri, "after", &after, err) < 0)
+		return -EINVAL;
+	return after ? read_cursor(req, "after", after, NULL, ret, err) : 0;
+}
+
+int page_read_either(struct request *req, unsigned limit_max,
+		     unsigned limit_default, page_resolve_fn *resolve,
+		     struct core_page *ret, bool *ret_backwards,
+		     struct error *err)
+{
+	const char *after, *before;
+
+	if (read_range(req, limit_max, limit_default, ret, err) < 0 ||
+	    uri_param(&req->uri, "after", &after, err) < 0 ||
 	    uri_param(&req->uri, "before", &before, err) < 0)
 		return -EINVAL;
 	*ret_backwards = before != NULL;
-	if (!before)
-		return 0;
-	if (ret->after[0] || !*before || strlen(before) > ID_MAX)
+	if (before && (after || !*before))
 		return api_refuse(
 			err, "before",
 			"must be the id of a row, and excludes 'after'",
 			"invalid_value");
-	(void)snprintf(ret->after, sizeof(ret->after), "%s", before);
+	if (!before)
+		return after ? read_cursor(req, "after", after, resolve, ret,
+					   err)
+			     : 0;
 	ret->ascending = !ret->ascending;
-	return 0;
+	return read_cursor(req, "before", before, resolve, ret, err);
 }
 
 void page_begin(struct page_writer *page, struct request *req)

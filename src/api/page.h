@@ -21,24 +21,36 @@ struct request;
  *
  * Return: 0, or ERR_BAD_REQUEST that names the parameter
  */
-int page_read(const struct request *req, unsigned limit_max,
-	      unsigned limit_default, struct core_page *ret,
-	      struct error *err);
+int page_read(struct request *req, unsigned limit_max, unsigned limit_default,
+	      struct core_page *ret, struct error *err);
+
+/**
+ * page_resolve_fn - Find the row that a cursor of a client's means
+ *
+ * Return: 0 with the row's id; -ENOENT
+ */
+typedef int page_resolve_fn(struct request *req, const char *cursor,
+			    char ret_id[ID_SIZE], struct error *err);
 
 /**
  * page_read_either() - The same with "before", as Foundry's lists have it
+ * @resolve:	NULL: cursors are rows' ids
  * @ret_backwards: The rows before that one are wanted: @ret asks for them in
  *		the opposite order, and they are to be turned round
  */
-int page_read_either(const struct request *req, unsigned limit_max,
-		     unsigned limit_default, struct core_page *ret,
-		     bool *ret_backwards, struct error *err);
+int page_read_either(struct request *req, unsigned limit_max,
+		     unsigned limit_default, page_resolve_fn *resolve,
+		     struct core_page *ret, bool *ret_backwards,
+		     struct error *err);
+
+/* What names a row in a list: an id, or a name and a version. */
+enum { PAGE_ID_SIZE = 96 };
 
 /** struct page_writer - A list being written; private */
 struct page_writer {
 	struct request *req;
-	char first[ID_SIZE];
-	char last[ID_SIZE];
+	char first[PAGE_ID_SIZE];
+	char last[PAGE_ID_SIZE];
 };
 
 /** page_begin() - Begin the answer; each item is then written to its writer */

@@ -59,6 +59,7 @@ enum body_kind {
  *		answer's header
  * @rpc:	Errors, of any method, are told as JSON-RPC has them
  * @json_max:	Bytes of a JSON body; 0: LIMIT_JSON_BODY
+ * @json_patch:	It may be a merge patch, too
  * @json_large: As many as listen.max_json says
  * @file_field:	The multipart field whose bytes go to an upload
  * @file_max:	Bytes of it; 0: as many as core takes
@@ -74,6 +75,7 @@ struct route {
 	enum body_kind body;
 	bool rpc;
 	size_t json_max;
+	bool json_patch;
 	bool json_large;
 	const char *file_field;
 	uint64_t file_max;

@@ -28,6 +28,10 @@
 	{ .family = FAMILY_PROJECT, .method = (method_),                       \
 	  .pattern = (pattern_), .scope = CORE_SCOPE_TOOLBOXES,                \
 	  .handle = (handle_), __VA_ARGS__ }
+#define AGENTS(method_, pattern_, handle_, ...)                                \
+	{ .family = FAMILY_PROJECT, .method = (method_),                       \
+	  .pattern = (pattern_), .scope = CORE_SCOPE_RESPONSES,                \
+	  .handle = (handle_), __VA_ARGS__ }
 #define ADMIN(method_, pattern_, handle_, ...)                                 \
 	{ .family = FAMILY_ADMIN, .method = (method_), .pattern = (pattern_),  \
 	  .handle = (handle_), __VA_ARGS__ }
@@ -116,6 +120,21 @@ const struct route routes[] = {
 	TOOLBOXES("GET", "toolboxes/{}/versions/{}", toolboxes_versions_get),
 	TOOLBOXES("DELETE", "toolboxes/{}/versions/{}",
 		  toolboxes_versions_delete),
+
+	AGENTS("GET", "agents", agents_list),
+	AGENTS("POST", "agents", agents_create, .body = BODY_JSON),
+	AGENTS("GET", "agents/{}", agents_get),
+	AGENTS("POST", "agents/{}", agents_update, .body = BODY_JSON),
+	AGENTS("PATCH", "agents/{}", agents_patch, .body = BODY_JSON,
+	       .json_patch = true),
+	AGENTS("DELETE", "agents/{}", agents_delete),
+	AGENTS("POST", "agents/{}:enable", agents_enable),
+	AGENTS("POST", "agents/{}:disable", agents_disable),
+	AGENTS("GET", "agents/{}/versions", agents_versions_list),
+	AGENTS("POST", "agents/{}/versions", agents_versions_create,
+	       .body = BODY_JSON),
+	AGENTS("GET", "agents/{}/versions/{}", agents_versions_get),
+	AGENTS("DELETE", "agents/{}/versions/{}", agents_versions_delete),
 
 	/* Behind the toolboxes: a name may end in a verb there. */
 	MCP(ROOT, "mcp", CORE_SCOPE_TOOLBOXES, server),

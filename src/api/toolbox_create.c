@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api_error.h"
+#include "api/definitions.h"
 #include "api/handlers.h"
 #include "api/mcp.h"
 #include "api/reply.h"
@@ -11,13 +12,6 @@
 #include "api/toolbox_offer.h"
 #include "api/toolboxes.h"
 #include "base/cleanup.h"
-
-enum {
-	DESCRIPTION_MAX = 4096,
-	METADATA_MAX = 16,
-	METADATA_KEY_MAX = 64,
-	METADATA_VALUE_MAX = 512,
-};
 
 struct version_fields {
 	struct json_string description;
@@ -29,38 +23,13 @@ struct version_fields {
 
 static const struct json_field version_table[] = {
 	JSON_STRING_FIELD("description", struct version_fields, description,
-			  .max = DESCRIPTION_MAX),
+			  .max = DEFINITIONS_DESCRIPTION_MAX),
 	JSON_OBJECT_FIELD("metadata", struct version_fields, metadata),
 	JSON_ARRAY_FIELD("tools", struct version_fields, tools,
 			 .required = true),
 	JSON_ARRAY_FIELD("skills", struct version_fields, skills),
 	JSON_OBJECT_FIELD("policies", struct version_fields, policies),
 };
-
-struct metadata_check {
-	unsigned count;
-	struct error *err;
-};
-
-static int on_metadata(const char *key, struct json_object *value,
-		       void *userdata)
-{
-	struct metadata_check *check = userdata;
-
-	if (++check->count > METADATA_MAX)
-		return api_refuse(check->err, "metadata",
-				  "has more than 16 keys", NULL);
-	if (strlen(key) > METADATA_KEY_MAX)
-		return api_refuse(check->err, "metadata",
-				  "has a key of more than 64 bytes", NULL);
-	if (json_kind_of(value) != JSON_STRING)
-		return api_refuse(check->err, "metadata",
-				  "has a value that is no string", NULL);
-	if (json_string_of(value).length > METADATA_VALUE_MAX)
-		return api_refuse(check->err, "metadata",
-				  "has a value of more than 512 bytes", NULL);
-	return 0;
-}
 
 /* What it names has to be there, and its maker's to name. */
 static int check_things(struct request *req, const struct toolbox_offer *offer,
@@ -114,7 +83,6 @@ static int read_definition(struct request *req, struct buf *text,
 			   struct error *err)
 {
 	struct version_fields fields = { .tools = NULL };
-	struct metadata_check check = { 0, err };
 	struct json_object *object;
 	struct toolbox_offer offer;
 	int r;
@@ -126,7 +94,7 @@ static int read_definition(struct request *req, struct buf *text,
 					     sizeof(version_table[0]),
 				     JSON_UNKNOWN_IGNORED, &fields, err);
 	if (r >= 0)
-		r = json_each_member(fields.metadata, on_metadata, &check);
+		r = definitions_check_metadata(fields.metadata, err);
 	if (r >= 0)
 		r = toolbox_offer_read(object, &offer, err);
 	if (r >= 0)
@@ -157,15 +125,12 @@ int toolboxes_versions_create(struct request *req, struct error *err)
 	struct definition_spec spec = { .need = DEFINITION_ANY };
 	int r;
 
-	r = toolboxes_check_call(req, err);
+	r = definitions_check_call(req, err);
 	if (r < 0)
 		return r;
 	name.project = req->match.project;
-	if (!toolboxes_name_is_valid(name.name))
-		return api_refuse(err, "name",
-				  "must be 1 to 63 letters, digits and inner "
-				  "hyphens",
-				  NULL);
+	if (!definition_name_is_valid(name.name))
+		return definitions_refuse_name(err);
 	r = read_definition(req, &text, err);
 	spec.text = buf_str(&text);
 	if (r >= 0)

@@ -2,8 +2,6 @@
 #ifndef API_TOOLBOXES_H
 #define API_TOOLBOXES_H
 
-#include <stdbool.h>
-
 #include "base/error.h"
 #include "base/json_write.h"
 #include "core/core.h"
@@ -22,12 +20,6 @@ struct request;
 int toolboxes_find_version(struct request *req,
 			   struct definition_version_view *ret,
 			   struct error *err);
-
-/** toolboxes_check_call() - What any call of a project has to have */
-int toolboxes_check_call(struct request *req, struct error *err);
-
-/** toolboxes_name_is_valid() - 1 to 63 letters, digits and inner hyphens */
-bool toolboxes_name_is_valid(const char *name);
 
 /**
  * toolboxes_write_version() - A version object

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/header.h"
 #include "base/limits.h"
@@ -178,6 +179,24 @@ int uri_param_uint(const struct uri *uri, const char *name, bool *ret_given,
 		return r;
 	*ret_given = text != NULL;
 	return text ? uri_uint(name, text, ret, err) : 0;
+}
+
+int uri_param_bool(const struct uri *uri, const char *name, bool *ret,
+		   struct error *err)
+{
+	const char *text;
+	int r;
+
+	r = uri_param(uri, name, &text, err);
+	if (r < 0 || !text)
+		return r;
+	if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0) {
+		error_set_param(err, "%s", name);
+		return error_set(err, ERR_BAD_REQUEST,
+				 "'%s' must be 'true' or 'false'", name);
+	}
+	*ret = strcasecmp(text, "true") == 0;
+	return 0;
 }
 
 int uri_uint(const char *name, const char *text, uint64_t *ret,

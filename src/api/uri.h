@@ -73,6 +73,10 @@ int uri_param(const struct uri *uri, const char *name, const char **ret,
 int uri_param_uint(const struct uri *uri, const char *name, bool *ret_given,
 		   uint64_t *ret, struct error *err);
 
+/** uri_param_bool() - The same of "true" or "false"; @ret stays if absent */
+int uri_param_bool(const struct uri *uri, const char *name, bool *ret,
+		   struct error *err);
+
 /**
  * uri_uint() - A whole number that a client wrote
  * @name:	What it is called there, for the message

@@ -95,6 +95,9 @@ const char *json_kind_name(enum json_kind kind);
 struct json_object *json_member(const struct json_object *object,
 				const char *key);
 
+/** json_has() - Whether an object has a member, be it null */
+bool json_has(const struct json_object *object, const char *key);
+
 /** json_array_size() - How many items an array has; 0 if it is none */
 size_t json_array_size(const struct json_object *array);
 

@@ -67,6 +67,12 @@ struct json_object *json_member(const struct json_object *object,
 	return value;
 }
 
+bool json_has(const struct json_object *object, const char *key)
+{
+	return json_kind_of(object) == JSON_OBJECT &&
+	       json_object_object_get_ex(object, key, NULL);
+}
+
 size_t json_array_size(const struct json_object *array)
 {
 	return json_kind_of(array) == JSON_ARRAY ?

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "turn/agent_endpoint.h"
 #include "turn/agent_inputs.h"
 #include "turn/agent_template.h"
 
@@ -22,9 +23,14 @@ static int refuse(struct error *err, const char *param, const char *reason,
 
 /* ------------------------------------------------------------ which one it is */
 
-/** struct reference - @version: 0: the one that counts */
+/**
+ * struct reference - Of an agent
+ * @version:	0: the one that counts or, if the path is the agent's own, one
+ *		that its endpoint chooses
+ */
 struct reference {
 	const char *name;
+	bool own_path;
 	uint64_t version;
 };
 
@@ -86,11 +92,14 @@ static int find_reference(const struct json_object *body, const char *implied,
 		object = json_member(body, path);
 	}
 	*ret = (struct reference){ .name = implied };
-	if (!object)
-		return implied ? 1 : 0;
-	r = read_reference(object, path, ret, err);
-	if (r < 0)
-		return r;
+	if (object) {
+		r = read_reference(object, path, ret, err);
+		if (r < 0)
+			return r;
+	}
+	if (!ret->name)
+		return 0;
+	ret->own_path = implied != NULL;
 	if (implied && strcmp(implied, ret->name) != 0)
 		return refuse(err, path, "invalid_value",
 			      "This path is another agent's");
@@ -103,6 +112,7 @@ static int find_version(struct core *core, const struct principal *who,
 {
 	const struct definition_name name = { DEFINITION_AGENT, project,
 					      reference->name };
+	uint64_t version = reference->version;
 	struct definition_view agent;
 	int r;
 
@@ -116,10 +126,12 @@ static int find_version(struct core *core, const struct principal *who,
 		return error_set(err, ERR_FORBIDDEN, "Agent '%s' is disabled",
 				 reference->name);
 	}
+	if (r >= 0 && version == 0 && reference->own_path)
+		r = agent_endpoint_choose(agent.profile, &version, err);
 	if (r >= 0)
-		r = core_definition_version_get(core, who, &name,
-						reference->version, ret, err);
-	if (r >= 0 && ret->draft && reference->version == 0)
+		r = core_definition_version_get(core, who, &name, version, ret,
+						err);
+	if (r >= 0 && ret->draft && version == 0)
 		return error_set(err, ERR_NOT_FOUND,
 				 "Agent '%s' has only drafts: name a version",
 				 reference->name);

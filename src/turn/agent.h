@@ -39,6 +39,10 @@ struct agent_applied {
 int agent_check(const struct json_object *definition, const char *path,
 		struct error *err);
 
+/** agent_endpoint_check() - The same of an agent's "agent_endpoint"; or NULL */
+int agent_endpoint_check(const struct json_object *endpoint, const char *path,
+			 struct error *err);
+
 /**
  * agent_apply() - Find a request's agent and apply it
  * @project:	The path's; NULL outside of projects, where there are no agents

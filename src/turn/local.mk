@@ -5,6 +5,7 @@ libturn_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(CURL_CFLAGS)
 libturn_a_SOURCES = \
 	%reldir%/agent.c %reldir%/agent.h \
 	%reldir%/agent_check.c \
+	%reldir%/agent_endpoint.c %reldir%/agent_endpoint.h \
 	%reldir%/agent_inputs.c %reldir%/agent_inputs.h \
 	%reldir%/agent_schema.c %reldir%/agent_schema.h \
 	%reldir%/agent_template.c %reldir%/agent_template.h \

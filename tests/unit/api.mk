@@ -126,3 +126,7 @@ unit_tests += %reldir%/test_api_toolboxes
 tests_unit_test_api_toolboxes_SOURCES = %reldir%/test_api_toolboxes.c \
 	$(mcp_client)
 tests_unit_test_api_toolboxes_LDADD = $(api_fixture_libs)
+
+unit_tests += %reldir%/test_api_agents
+tests_unit_test_api_agents_SOURCES = %reldir%/test_api_agents.c $(api_fixture)
+tests_unit_test_api_agents_LDADD = $(api_fixture_libs)

@@ -326,6 +326,35 @@ def try_toolboxes(c):
     c.call("GET", f"{at}/box{query}", expect=404)
 
 
+def try_agents(c):
+    at, query = "/api/projects/p/agents", "?api-version=v1"
+    definition = {"kind": "prompt", "model": "m", "instructions": "hi {{x}}", "skills": [],
+                  "tools": [{"type": "code_interpreter"}], "structured_inputs": {"x": {"default_value": 1}}}
+    spec = {"definition": definition, "metadata": {"a": "b"}}
+    c.call("POST", f"{at}{query}", {**spec, "name": "a"})
+    c.call("POST", f"{at}{query}", {**spec, "name": "a"}, expect=409)
+    c.call("POST", f"{at}{query}", {**spec, "name": "-a"}, expect=400)
+    c.call("POST", f"{at}/a{query}", {"definition": {"kind": "prompt", "model": "n"}})
+    c.call("POST", f"{at}/none{query}", spec, expect=404)
+    c.call("POST", f"{at}/a/versions{query}", {**spec, "description": "d", "draft": True})
+    c.call("POST", f"{at}/a/versions{query}", {"definition": {"kind": "hosted"}}, expect=400)
+    c.call("GET", f"{at}{query}&kind=prompt")
+    c.call("GET", f"{at}{query}&kind=hosted")
+    c.call("GET", f"{at}/a{query}")
+    c.call("GET", f"{at}/a/versions{query}&include_drafts=true&limit=1")
+    c.call("GET", f"{at}/a/versions/3{query}")
+    c.call("GET", f"{at}/a/versions/9{query}", expect=404)
+    patch = {"Content-Type": "application/merge-patch+json"}
+    c.call("PATCH", f"{at}/a{query}", {"agent_card": {"version": "1", "skills": []}}, patch)
+    c.call("PATCH", f"{at}/a{query}", {"agent_card": None}, patch)
+    c.call("POST", f"{at}/a:disable{query}", expect=204)
+    c.call("GET", f"{at}/a{query}")
+    c.call("POST", f"{at}/a:enable{query}", expect=204)
+    c.call("DELETE", f"{at}/a/versions/2{query}")
+    c.call("DELETE", f"{at}/a{query}&force=true")
+    c.call("DELETE", f"{at}/a{query}", expect=404)
+
+
 def try_mcp(c, path):
     def message(method, **params):
         return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -394,8 +423,8 @@ def try_admin(c):
 
 def what_is_answered_is_as_described():
     with daemon() as c:
-        for group in (try_operation, try_files, try_uploads, try_containers, try_sessions, try_toolboxes, try_places,
-                      try_admin):
+        for group in (try_operation, try_files, try_uploads, try_containers, try_sessions, try_toolboxes, try_agents,
+                      try_places, try_admin):
             group(c)
         all_of_them = {(method, path) for method, path, _, _ in operations(c.document)}
         print(f"# {len(c.seen)} of {len(all_of_them)} operations were tried")

@@ -106,6 +106,79 @@ static void drafts_are_used_if_they_are_named(void **state)
 	agent_applied_done(&applied);
 }
 
+static int set_endpoint(void *userdata, struct definition_state *state,
+			struct error *err)
+{
+	(void)err;
+	snprintf(state->profile, sizeof(state->profile),
+		 "{\"agent_endpoint\":{\"version_selector\":"
+		 "{\"version_selection_rules\":[%s]}}}",
+		 (const char *)userdata);
+	return 0;
+}
+
+static void on_definition(void *userdata, const struct definition_view *view,
+			  const struct error *err);
+
+/* How often each version comes, of 1000 requests on the agent's own path. */
+static void count_versions(struct fixture *fx, const char *rules,
+			   unsigned ret[4])
+{
+	int i;
+
+	memset(ret, 0, 4 * sizeof(*ret));
+	assert_int_equal(core_definition_edit(fx->core, &agent_fixture_me,
+					      &agent_fixture_name, set_endpoint,
+					      on_definition, (void *)rules,
+					      NULL),
+			 0);
+	sd_event_run(fx->event, 0);
+	for (i = 0; i < 1000; i++) {
+		struct agent_applied applied;
+		struct error err;
+
+		assert_int_equal(apply_in(fx, "p1", "analyst", "{}", &applied,
+					  &err),
+				 1);
+		assert_in_range(applied.version, 1, 3);
+		ret[applied.version]++;
+		agent_applied_done(&applied);
+	}
+}
+
+#define RULE(version, percent)                                 \
+	"{\"type\":\"FixedRatio\",\"agent_version\":\"" version \
+	"\",\"traffic_percentage\":" percent "}"
+
+static void an_endpoint_divides_the_requests(void **state)
+{
+	struct fixture *fx = *state;
+	struct agent_applied applied;
+	struct error err;
+	unsigned times[4];
+
+	make(fx, SMALL);
+	make(fx, SMALL);
+	make(fx, SMALL);
+	count_versions(fx, RULE("1", "100"), times);
+	assert_int_equal(times[1], 1000);
+	count_versions(fx, RULE("1", "0") "," RULE("2", "100"), times);
+	assert_int_equal(times[2], 1000);
+	/* Some 9 standard deviations. */
+	count_versions(fx, RULE("1", "70") "," RULE("2", "30"), times);
+	assert_in_range(times[1], 570, 830);
+	assert_int_equal(times[3], 0);
+	/* A version that is named, and a path that is not the agent's. */
+	assert_int_equal(apply_in(fx, "p1", "analyst", REF(",\"version\":\"3\""),
+				  &applied, &err),
+			 1);
+	assert_int_equal(applied.version, 3);
+	agent_applied_done(&applied);
+	assert_int_equal(apply_in(fx, "p1", NULL, REF(""), &applied, &err), 1);
+	assert_int_equal(applied.version, 3);
+	agent_applied_done(&applied);
+}
+
 static int disable(void *userdata, struct definition_state *state,
 		   struct error *err)
 {
@@ -287,6 +360,7 @@ int main(void)
 		TEST(references_are_looked_up),
 		TEST(agents_belong_to_their_project),
 		TEST(drafts_are_used_if_they_are_named),
+		TEST(an_endpoint_divides_the_requests),
 		TEST(a_disabled_agent_answers_nothing),
 		TEST(a_definition_is_put_into_the_request),
 		TEST(what_the_agent_decides_may_not_be_sent),

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/definitions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api_error.h"
+#include "api/request.h"
+#include "base/json.h"
+
+enum {
+	METADATA_MAX = 16,
+	METADATA_KEY_MAX = 64,
+	METADATA_VALUE_MAX = 512,
+};
+
+int definitions_check_call(struct request *req, struct error *err)
+{
+	const char *version;
+	int r;
+
+	r = uri_param(&req->uri, "api-version", &version, err);
+	if (r < 0)
+		return r;
+	if (!version || !*version)
+		return api_refuse(
+			err, "api-version",
+			"is missing from the query: any will do, as in "
+			"'?api-version=v1'",
+			NULL);
+	if (definition_project_is_valid(req->match.project))
+		return 0;
+	return error_set(err, ERR_NOT_FOUND, "There is no such project");
+}
+
+int definitions_read_name(struct request *req, enum definition_kind kind,
+			  struct definition_name *ret, struct error *err)
+{
+	int r;
+
+	r = definitions_check_call(req, err);
+	if (r < 0)
+		return r;
+	*ret = (struct definition_name){ kind, req->match.project,
+					 req->match.param[0] };
+	if (definition_name_is_valid(ret->name))
+		return 0;
+	return error_set(err, ERR_NOT_FOUND, "%s '%.100s' not found",
+			 definition_word(kind), ret->name);
+}
+
+int definitions_read_version(const char *text,
+			     const struct definition_name *name, uint64_t *ret,
+			     struct error *err)
+{
+	if (definition_version_parse(text, ret) >= 0)
+		return 0;
+	return error_set(err, ERR_NOT_FOUND, "%s '%s' has no version '%.100s'",
+			 definition_word(name->kind), name->name, text);
+}
+
+int definitions_refuse_name(struct error *err)
+{
+	return api_refuse(err, "name",
+			  "must be 1 to 63 letters, digits and inner hyphens",
+			  NULL);
+}
+
+struct metadata_check {
+	unsigned count;
+	struct error *err;
+};
+
+static int on_metadata(const char *key, struct json_object *value,
+		       void *userdata)
+{
+	struct metadata_check *check = userdata;
+
+	if (++check->count > METADATA_MAX)
+		return api_refuse(check->err, "metadata",
+				  "has more than 16 keys", NULL);
+	if (strlen(key) > METADATA_KEY_MAX)
+		return api_refuse(check->err, "metadata",
+				  "has a key of more than 64 bytes", NULL);
+	if (json_kind_of(value) != JSON_STRING)
+		return api_refuse(check->err, "metadata",
+				  "has a value that is no string", NULL);
+	if (json_string_of(value).length > METADATA_VALUE_MAX)
+		return api_refuse(check->err, "metadata",
+				  "has a value of more than 512 bytes", NULL);
+	return 0;
+}
+
+int definitions_check_metadata(const struct json_object *metadata,
+			       struct error *err)
+{
+	struct metadata_check check = { 0, err };
+
+	return json_each_member(metadata, on_metadata, &check);
+}
+
+void definitions_write_version(struct json_writer *w, const char *key,
+			       uint64_t version)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)version);
+	json_write_string(w, key, text);
+}
