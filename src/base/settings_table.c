@@ -165,6 +165,8 @@ const struct setting settings_table[] = {
 	     "how long records of executions are kept"),
 	TIME("store", "sessions", "7d", SECONDS(1), DAYS(3650),
 	     "how long it is known why a session ended"),
+	TIME("store", "talks", "30d", SECONDS(1), DAYS(3650),
+	     "how long conversations and responses outlive their last change"),
 	TIME("store", "usage", "90d", DAYS(1), DAYS(3650),
 	     "how long the usage ledger is kept entry by entry"),
 	SIZE("store", "max_file", "512M", KIB(1), TIB(1),

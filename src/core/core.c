@@ -161,6 +161,7 @@ static void on_sweep(struct timer *t, void *userdata)
 			sweep_before(now, core->set.executions_kept),
 		.containers_before_usec =
 			sweep_before(now, core->set.sessions_kept),
+		.talks_before_usec = sweep_before(now, core->set.talks_kept),
 		.usage_before_usec = sweep_before(now, core->set.usage_kept),
 	};
 
@@ -232,6 +233,7 @@ int core_new(const struct core_config *config, struct core **ret,
 		return error_set_errno(err, -ENOMEM, "Cannot begin");
 	TAILQ_INIT(&core->assemblies);
 	TAILQ_INIT(&core->creating);
+	talks_init(core);
 	core->event = sd_event_ref(config->event);
 	core->clock = config->clock;
 	core->guest_clock = config->guest_clock;
@@ -373,6 +375,7 @@ void core_free(struct core *core)
 	gc_done(&core->gc);
 	pools_done(core);
 	definitions_done(core);
+	talks_done(core);
 	reconcile_done(core);
 	tenants_done(core);
 	notices_done(core);

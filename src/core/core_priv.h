@@ -27,6 +27,7 @@
 #include "core/reconcile.h"
 #include "core/tenant.h"
 #include "core/definition.h"
+#include "core/talk.h"
 #include "store/store.h"
 #include "vmd/vmd.h"
 
@@ -70,6 +71,7 @@ struct core {
 	struct drain drain;
 	struct assembly_list assemblies;
 	struct definitions definitions;
+	struct talks talks;
 
 	char boot_id[CLOCK_BOOT_ID_SIZE];
 	uint64_t next_cid;

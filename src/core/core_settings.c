@@ -81,6 +81,7 @@ void core_settings_read(struct core_settings *ret, const struct settings *s,
 		.max_file_bytes = settings_bytes(s, "store", "max_file"),
 		.executions_kept = settings_usec(s, "store", "executions"),
 		.sessions_kept = settings_usec(s, "store", "sessions"),
+		.talks_kept = settings_usec(s, "store", "talks"),
 		.usage_kept = settings_usec(s, "store", "usage"),
 		.tenant = {
 			.max_sessions = settings_uint(s, "session",

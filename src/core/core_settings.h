@@ -34,6 +34,7 @@ struct core_settings {
 	uint64_t max_file_bytes;
 	usec_t executions_kept;     /* after their end */
 	usec_t sessions_kept;       /* the reason with them */
+	usec_t talks_kept;          /* after their last change */
 	usec_t usage_kept;          /* ledger entries; sums stay */
 	struct tenant_limits tenant; /* of one without its own; 0: none */
 	double memory_commit;

@@ -6,6 +6,9 @@
  * Conversations and responses as they are kept: a part of core.h, whose rules
  * hold here.
  *
+ * Views and items that a get fills in are overwritten by the next get of a
+ * conversation, response or item. A list's @each must not call core.
+ *
  * Core keeps them and does not look into them: items, metadata and responses
  * are JSON text of src/turn. What it knows is whose they are, in what order,
  * for how long, and which container belongs to which talk.
@@ -13,7 +16,7 @@
 
 #include "core/core.h"
 
-/* Bytes of one item, and of a response without its items. */
+/* Bytes of one item, as it is kept, and of a response without its items. */
 #define CORE_ITEM_MAX (8 * 1024 * 1024)
 #define CORE_RESPONSE_MAX (1024 * 1024)
 
@@ -24,7 +27,7 @@
 #define CORE_ITEMS_ADD_MAX 1024
 #define CORE_ITEMS_MAX 10000
 
-/** struct talk_item - An item, borrowed */
+/** struct talk_item - An item, borrowed; the text may lack a NUL at its end */
 struct talk_item {
 	char id[ID_MAX + 1];
 	const char *json;
@@ -67,6 +70,11 @@ int core_conversation_delete(struct core *core, const struct principal *who,
 			     const char *id, core_done_fn done, void *userdata,
 			     struct error *err);
 
+/**
+ * core_conversation_add() - Behind all items that are there
+ *
+ * ERR_BAD_REQUEST, by @done, if an id is there already.
+ */
 int core_conversation_add(struct core *core, const struct principal *who,
 			  const char *id, const struct talk_item *items,
 			  size_t count, core_done_fn done, void *userdata,
@@ -108,7 +116,8 @@ int core_conversation_bind(struct core *core, const struct principal *who,
 /**
  * struct response_spec - A response to be kept; copied
  * @json:	The whole object but for "output"
- * @inputs:	This request's own items
+ * @inputs:	This request's own items; those of the first put count, later
+ *		ones may leave them out
  * @outputs:	What came of it so far
  * @conversation: Whose conversation inputs and outputs are to be appended to,
  *		in this order and with the same write; or NULL
@@ -140,7 +149,12 @@ struct response_view {
  * core_response_put() - Keep it, or what became of it
  *
  * An id that is there is replaced: inputs stay as they were first, outputs are
- * those of the last put.
+ * those of the last put. What is appended to a conversation is all that the
+ * response has after the put; ids which are in it already stay where they are,
+ * and one that was deleted meanwhile takes nothing.
+ *
+ * The tenant's quota is looked at while it is @open only. ERR_NOT_FOUND while it
+ * is being deleted; afterwards a put would bring it back.
  */
 int core_response_put(struct core *core, const struct principal *who,
 		      const struct response_spec *spec, core_done_fn done,
@@ -192,11 +206,15 @@ struct talk_context;
 /**
  * core_context_read() - Begin to read
  * @response, @conversation: One of the two; the other is NULL
- * @max_bytes:	Of all items together; more is ERR_BAD_REQUEST
- *		"context_length_exceeded" with both numbers
- * @each:	Called for each item in order, over several turns of the loop
+ * @max_bytes:	Of all items together, each with some 256 bytes on top; more is
+ *		ERR_BAD_REQUEST "context_length_exceeded" with both numbers
+ * @each:	Called for each item in order, over several turns of the loop;
+ *		may cancel
  * @done:	Once, last; may come late, never from inside this call
  * @ret:	To give it up before @done
+ *
+ * A response that is not there is ERR_BAD_REQUEST "previous_response_not_found";
+ * one further back that is not there any more ends the chain.
  */
 int core_context_read(struct core *core, const struct principal *who,
 		      const char *response, const char *conversation,

@@ -37,6 +37,8 @@ static const struct {
 	[END_BUDGET] = { "budget", "its budget was used up" },
 	[END_IMAGE_REMOVED] = { "image_removed", "its image was removed" },
 	[END_OPERATOR] = { "operator", "the operator ended it" },
+	[END_CONVERSATION_DELETED] = { "conversation_deleted",
+				       "its conversation was deleted" },
 	[END_DELETED] = { "deleted", "it was deleted" },
 };
 static_assert(sizeof(reasons) / sizeof(reasons[0]) == END_REASON_COUNT,

@@ -19,6 +19,7 @@ libcore_a_SOURCES = \
 	%reldir%/container_options.c %reldir%/core_options.h \
 	%reldir%/container_read.c \
 	%reldir%/container_row.c \
+	%reldir%/conversation.c \
 	%reldir%/core.c %reldir%/core.h \
 	%reldir%/core_admin.h %reldir%/core_events.h %reldir%/core_parts.h \
 	%reldir%/core_exec.c %reldir%/core_exec.h \
@@ -65,8 +66,11 @@ libcore_a_SOURCES = \
 	%reldir%/pull_list.c %reldir%/pull_impl.h \
 	%reldir%/reaper.c \
 	%reldir%/reconcile.c %reldir%/reconcile.h \
+	%reldir%/response.c \
 	%reldir%/session_state.c %reldir%/session_state.h \
 	%reldir%/skip.c %reldir%/skip.h \
+	%reldir%/talk.c %reldir%/talk.h \
+	%reldir%/talk_context.c \
 	%reldir%/tenant.c %reldir%/tenant.h \
 	%reldir%/tenant_admin.c \
 	%reldir%/upload.c %reldir%/upload.h \

@@ -334,7 +334,7 @@ static uint64_t pull_room(const struct container *c)
 		return UINT64_MAX;
 	if (store_tenant_totals(c->core->store, c->tenant->id, &totals) < 0)
 		return 0;
-	return usec_sub(quota, totals.file_bytes + totals.cfile_bytes);
+	return usec_sub(quota, store_totals_bytes(&totals));
 }
 
 void pull_start(struct pull *p)

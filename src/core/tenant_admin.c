@@ -71,7 +71,7 @@ static void write_holds(struct core *core, const struct tenant *tenant,
 	json_write_uint(w, "executions", tenant->executions);
 	json_write_uint(w, "requests", tenant->requests);
 	json_write_uint(w, "files", totals.files + totals.cfiles);
-	json_write_uint(w, "bytes", totals.file_bytes + totals.cfile_bytes);
+	json_write_uint(w, "bytes", store_totals_bytes(&totals));
 	json_write_close(w);
 }
 

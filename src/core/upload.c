@@ -272,7 +272,7 @@ int upload_check_quota(struct core *core, const char *tenant, uint64_t bytes,
 	r = store_tenant_totals(core->store, tenant, &totals);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot read the quota");
-	used = totals.file_bytes + totals.cfile_bytes;
+	used = store_totals_bytes(&totals);
 	if (quota == 0 || bytes <= usec_sub(quota, used))
 		return 0;
 	r = error_set(err, ERR_LIMIT,

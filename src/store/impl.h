@@ -32,11 +32,20 @@ enum store_read {
 	READ_DEFINITION,
 	READ_DEFINITION_VERSION,
 	READ_DEFINITION_VERSION_NEWEST,
+	READ_CONVERSATION,
+	READ_CONVERSATION_ITEM,
+	READ_CONVERSATION_CONTAINER,
+	READ_RESPONSE,
 	READ_RECORD,
 	READ_COUNTER,
 	READ_TOTALS,
 	READ_ASSIGNED,
 	READ_DEFINITION_VERSION_COUNT,
+	READ_ITEM,
+	READ_RESPONSE_HEAD,
+	READ_NEXT_CONVERSATION_ITEM,
+	READ_NEXT_RESPONSE_INPUT,
+	READ_NEXT_RESPONSE_OUTPUT,
 
 	READ_COUNT,
 };
@@ -60,6 +69,11 @@ enum store_list {
 	LIST_DEFINITIONS,
 	LIST_DEFINITION_VERSIONS,
 	LIST_DEFINITION_VERSIONS_DRAFTS_TOO,
+	LIST_CONVERSATION_ITEMS,
+	LIST_RESPONSE_INPUTS,
+	LIST_RESPONSE_OUTPUTS,
+	LIST_CONVERSATION_CONTAINERS,
+	LIST_OPEN_RESPONSES,
 
 	LIST_COUNT,
 };
@@ -145,6 +159,24 @@ struct store {
 
 /** store_read_prepare() - Compile the statements of store_read.c */
 int store_read_prepare(struct store *store);
+
+/**
+ * store_read_texts() - Read the row that up to three texts name
+ *
+ * NULL ends them. Only a row without long text: that is the statement's.
+ */
+int store_read_texts(struct store *store, enum store_read which,
+		     const char *one, const char *two, const char *three,
+		     void *ret);
+
+/** store_read_long() - The same, with the long text copied to a buffer */
+int store_read_long(struct store *store, enum store_read which,
+		    const char *one, const char *two, const char *three,
+		    struct buf *buf, void *ret);
+
+/** store_read_bind() - Bind up to three texts */
+int store_read_bind(struct store *store, enum store_read which,
+		    const char *one, const char *two, const char *three);
 
 /** store_list_prepare() - Compile the statements of store_list.c */
 int store_list_prepare(struct store *store);

@@ -14,11 +14,14 @@ store_sources = \
 	%reldir%/db.c %reldir%/db.h \
 	%reldir%/hash.c %reldir%/hash.h \
 	%reldir%/impl.h \
+	%reldir%/list.h \
+	%reldir%/row_table.c \
 	%reldir%/row_type.c %reldir%/row_type.h \
 	%reldir%/rows.h \
 	%reldir%/schema.c %reldir%/schema.h \
 	%reldir%/schema_apply.c \
 	%reldir%/schema_first.c \
+	%reldir%/schema_talk.c \
 	%reldir%/store.c %reldir%/store.h \
 	%reldir%/store_backup.c %reldir%/store_backup.h \
 	%reldir%/store_batch.c \
@@ -26,6 +29,8 @@ store_sources = \
 	%reldir%/store_list.c \
 	%reldir%/store_read.c \
 	%reldir%/store_restore.c %reldir%/store_restore.h \
+	%reldir%/store_talk.c %reldir%/store_talk.h \
+	%reldir%/store_talk_read.c \
 	%reldir%/store_usage.c %reldir%/store_usage.h \
 	%reldir%/writer.c %reldir%/writer.h \
 	%reldir%/writer_impl.h \

@@ -31,6 +31,11 @@ enum row_kind {
 	ROW_IDEMPOTENCY,
 	ROW_DEFINITION,
 	ROW_DEFINITION_VERSION,
+	ROW_CONVERSATION,
+	ROW_CONVERSATION_ITEM,
+	ROW_CONVERSATION_CONTAINER,
+	ROW_RESPONSE,
+	ROW_RESPONSE_ITEM,
 
 	ROW_KIND_COUNT,
 };
@@ -41,6 +46,7 @@ enum field_type {
 	FIELD_U64,
 	FIELD_U32,
 	FIELD_BOOL,
+	FIELD_LONG, /* struct store_text; a row has one at most */
 
 	FIELD_TYPE_COUNT,
 };
@@ -65,11 +71,14 @@ struct row_field {
  * struct row_type - A kind of row
  * @size:	Of its struct
  * @blob:	Offset of the SHA-256 that names its blob, or ROW_NO_BLOB
+ * @added:	A put is a plain insert: there is no id, or the schema says what
+ *		to do about a row that is there
  */
 struct row_type {
 	const char *table;
 	size_t size;
 	size_t blob;
+	bool added;
 	const struct row_field *fields;
 	size_t field_count;
 };
@@ -78,6 +87,9 @@ struct row_type {
 #define ROW_SQL_MAX 4096
 
 const struct row_type *row_type_get(enum row_kind kind);
+
+/** row_type_text() - The long text of a row, or NULL if its kind has none */
+struct store_text *row_type_text(const struct row_type *type, void *row);
 
 /**
  * row_type_check() - Whether the fields can be stored
@@ -101,7 +113,11 @@ int row_type_add_select(const struct row_type *type, const char *where,
 int row_type_bind(const struct row_type *type, const void *row,
 		  sqlite3_stmt *statement);
 
-/** row_type_read() - From the columns of a select */
+/**
+ * row_type_read() - From the columns of a select
+ *
+ * Long text is the statement's, until that is stepped or reset.
+ */
 void row_type_read(const struct row_type *type, sqlite3_stmt *statement,
 		   void *row);
 

@@ -42,6 +42,18 @@ enum {
 	STORE_DEFINITION_NAME_SIZE = 63 + 1,
 	STORE_DEFINITION_TEXT_SIZE = 128 * 1024, /* JSON, kept as it is */
 	STORE_PROFILE_SIZE = 16 * 1024,          /* the same */
+	STORE_TEXT_MAX = 8 * 1024 * 1024,
+	STORE_AGENT_SIZE = 64 + 1 + 64 + 1, /* project and name */
+};
+
+/**
+ * struct store_text - UTF-8 of any length up to STORE_TEXT_MAX
+ *
+ * Borrowed: by a put during the call, and as the function says that reads one.
+ */
+struct store_text {
+	const char *data; /* without a NUL */
+	size_t size;
 };
 
 /**
@@ -308,6 +320,68 @@ struct store_definition_version {
 	bool draft;                            /* fixed */
 	char text[STORE_DEFINITION_TEXT_SIZE]; /* fixed */
 	usec_t created_usec;                   /* fixed */
+};
+
+/**
+ * struct store_conversation - A conversation (conv_…)
+ * @changed_usec: From when on it is kept
+ * @items, @item_bytes: How many it has, and their size; set by the store
+ * @metadata:	JSON, kept as it is
+ */
+struct store_conversation {
+	char id[STORE_ID_SIZE];
+	char tenant[STORE_TENANT_SIZE]; /* fixed */
+	usec_t created_usec;            /* fixed */
+	usec_t changed_usec;
+	uint64_t items;
+	uint64_t item_bytes;
+	struct store_text metadata;
+};
+
+/**
+ * struct store_response - A response (resp_…) without its items
+ * @key_id:	Who asked; "" on the Unix socket
+ * @previous:	What it goes on from; need not be there any more
+ * @conversation: Whose conversation its items were appended to; or ""
+ * @open:	Still under way
+ * @json:	Kept as it is
+ */
+struct store_response {
+	char id[STORE_ID_SIZE];
+	char tenant[STORE_TENANT_SIZE]; /* fixed */
+	char key_id[STORE_ID_SIZE];     /* fixed */
+	char previous[STORE_ID_SIZE];   /* fixed */
+	char conversation[STORE_ID_SIZE];
+	bool open;
+	usec_t created_usec; /* fixed */
+	usec_t changed_usec;
+	uint64_t items;
+	uint64_t item_bytes;
+	struct store_text json;
+};
+
+/**
+ * struct store_item - An item, in a conversation or in a response
+ * @id:		Of its talk's choosing: other talks may have another of it
+ * @owner:	The conversation or response
+ * @output, @position: Of a response: which of its two lists, and where in it
+ * @json:	Kept as it is, once for all places where a tenant has it
+ */
+struct store_item {
+	char id[STORE_ID_SIZE];
+	char tenant[STORE_TENANT_SIZE];
+	char owner[STORE_ID_SIZE];
+	bool output;
+	uint32_t position;
+	struct store_text json;
+};
+
+/** struct store_conversation_container - Where an agent of one runs its code */
+struct store_conversation_container {
+	char conversation_id[STORE_ID_SIZE];
+	char tenant[STORE_TENANT_SIZE];
+	char agent[STORE_AGENT_SIZE]; /* "": none */
+	char id[STORE_ID_SIZE];       /* cntr_… */
 };
 
 #endif

@@ -248,5 +248,6 @@ const char *const schema_steps[] = {
 	version_6,
 	version_7,
 	version_8,
+	schema_talk,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);

@@ -25,6 +25,9 @@ extern const char schema_version_1[];
 extern const char *const schema_steps[];
 extern const size_t schema_step_count;
 
+/* Steps that have a file of their own. */
+extern const char schema_talk[];
+
 /**
  * schema_check() - Whether a database is empty or ours, and not too new
  * @count:	Newest version that is known

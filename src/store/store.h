@@ -311,16 +311,24 @@ int store_counter_get(struct store *store, enum store_counter counter,
 
 /**
  * struct store_totals - What a tenant holds, for quotas
- * @bytes:	Sum over files and container files, counted per row: shared
+ * @…_bytes:	Sum over files and container files, counted per row: shared
  *		content is charged to each
+ * @talk_bytes:	Of conversations, responses and their items
  */
 struct store_totals {
 	uint64_t files;
 	uint64_t file_bytes;
 	uint64_t cfiles;
 	uint64_t cfile_bytes;
+	uint64_t talk_bytes;
 	uint64_t live_containers;
 };
+
+/** store_totals_bytes() - What counts against a quota of bytes */
+static inline uint64_t store_totals_bytes(const struct store_totals *totals)
+{
+	return totals->file_bytes + totals->cfile_bytes + totals->talk_bytes;
+}
 
 /** store_tenant_totals() - Zeros for a tenant that does not exist */
 int store_tenant_totals(struct store *store, const char *tenant,
@@ -434,6 +442,7 @@ int store_tenant_each(struct store *store, store_tenant_fn *each,
  * @executions_before_usec: Executions that ended before this
  * @containers_before_usec: Containers that ended before this and have no file
  *		or execution any more
+ * @talks_before_usec: Conversations and responses that changed last before this
  * @usage_before_usec: Entries of the usage ledger older than this; the sums by
  *		day stay
  *
@@ -444,6 +453,7 @@ struct store_sweep_spec {
 	usec_t cfiles_before_usec;
 	usec_t executions_before_usec;
 	usec_t containers_before_usec;
+	usec_t talks_before_usec;
 	usec_t usage_before_usec;
 };
 
@@ -462,6 +472,10 @@ struct store_swept {
 	unsigned executions;
 	unsigned containers;
 	unsigned answers;
+	unsigned conversation_items;
+	unsigned conversations;
+	unsigned response_items;
+	unsigned responses;
 	unsigned usage;
 	unsigned erased;
 	unsigned tenants;

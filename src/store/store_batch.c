@@ -128,29 +128,53 @@ static void op_copy_record(struct op *op, uint8_t *to,
 	(void)copy_piece(to, record->err, record->err_size);
 }
 
-static int batch_put(struct store_batch *batch, enum row_kind kind,
-		     const void *row, const struct store_record *record)
+static void op_copy_text(uint8_t *to, struct store_text *text)
 {
-	const struct row_type *type = row_type_get(kind);
-	_cleanup_free_ struct op *op = NULL;
-	uint8_t *extra;
+	(void)copy_piece(to, text->data, text->size);
+	text->data = (const char *)to;
+}
+
+/* How much there is behind the row itself. */
+static int extra_size(const struct row_type *type, const void *row,
+		      const struct store_record *record, size_t *ret)
+{
+	const struct store_text *text = row_type_text(type, (void *)row);
 	int r;
 
 	r = row_type_check(type, row);
 	if (r >= 0 && record)
 		r = record_check(record);
 	if (r < 0)
+		return r;
+	*ret = (record ? record_size(record) : 0) + (text ? text->size : 0);
+	return 0;
+}
+
+int batch_put(struct store_batch *batch, enum row_kind kind, const void *row,
+	      const struct store_record *record)
+{
+	const struct row_type *type = row_type_get(kind);
+	_cleanup_free_ struct op *op = NULL;
+	struct store_text *text;
+	uint8_t *extra;
+	size_t size;
+	int r;
+
+	r = extra_size(type, row, record, &size);
+	if (r < 0)
 		return batch_fail(batch, r);
-	r = op_new(batch, OP_PUT,
-		   type->size + (record ? record_size(record) : 0), &op);
+	r = op_new(batch, OP_PUT, type->size + size, &op);
 	if (r < 0)
 		return r;
 	op->type = kind;
 	extra = (uint8_t *)(op + 1);
 	memcpy(extra, row, type->size);
 	op->row = extra;
+	text = row_type_text(type, extra);
 	if (record)
 		op_copy_record(op, extra + type->size, record);
+	if (text)
+		op_copy_text(extra + type->size, text);
 	if (op_blob(op)) {
 		r = blobs_pin(batch->store->blobs, op_blob(op));
 		if (r < 0)
@@ -246,62 +270,76 @@ int store_batch_add_idempotency(struct store_batch *batch,
 	return batch_put(batch, ROW_IDEMPOTENCY, row, NULL);
 }
 
-static int batch_add_id(struct store_batch *batch, enum op_kind kind,
-			enum row_kind type, const char *id, uint64_t value)
+int batch_add(struct store_batch *batch, const struct op_spec *spec)
 {
+	const char *owner = spec->owner ? spec->owner : "";
 	struct op *op;
 	int r;
 
-	if (value > INT64_MAX || strlen(id) >= STORE_ID_SIZE)
+	if (spec->value > INT64_MAX || strlen(spec->id) >= STORE_ID_SIZE ||
+	    strlen(owner) >= STORE_ID_SIZE)
 		return batch_fail(batch, -E2BIG);
-	r = op_new(batch, kind, 0, &op);
+	r = op_new(batch, spec->kind, 0, &op);
 	if (r < 0)
 		return r;
-	batch->deletes |= kind == OP_ERASE_CONTAINER ||
-			  (kind == OP_DELETE &&
-			   row_type_get(type)->blob != ROW_NO_BLOB);
-	op->type = type;
-	op->value = value;
-	memcpy(op->id, id, strlen(id) + 1);
+	batch->deletes |= spec->kind == OP_ERASE_CONTAINER ||
+			  (spec->kind == OP_DELETE &&
+			   row_type_get(spec->type)->blob != ROW_NO_BLOB);
+	op->type = spec->type;
+	op->value = spec->value;
+	strcpy(op->id, spec->id);
+	strcpy(op->owner, owner);
 	batch_append(batch, op);
 	return 0;
+}
+
+static int batch_delete(struct store_batch *batch, enum row_kind type,
+			const char *id)
+{
+	return batch_add(batch, &(struct op_spec){
+					.kind = OP_DELETE, .type = type, .id = id });
 }
 
 int store_batch_touch_key(struct store_batch *batch, const char *id,
 			  usec_t last_used_usec)
 {
-	return batch_add_id(batch, OP_TOUCH_KEY, ROW_KEY, id, last_used_usec);
+	return batch_add(batch, &(struct op_spec){ .kind = OP_TOUCH,
+						   .type = ROW_KEY,
+						   .id = id,
+						   .value = last_used_usec });
 }
 
 int store_batch_delete_file(struct store_batch *batch, const char *id)
 {
-	return batch_add_id(batch, OP_DELETE, ROW_FILE, id, 0);
+	return batch_delete(batch, ROW_FILE, id);
 }
 
 int store_batch_delete_cfile(struct store_batch *batch, const char *id)
 {
-	return batch_add_id(batch, OP_DELETE, ROW_CFILE, id, 0);
+	return batch_delete(batch, ROW_CFILE, id);
 }
 
 int store_batch_delete_vm(struct store_batch *batch, const char *id)
 {
-	return batch_add_id(batch, OP_DELETE, ROW_VM, id, 0);
+	return batch_delete(batch, ROW_VM, id);
 }
 
 int store_batch_delete_definition(struct store_batch *batch, const char *id)
 {
-	return batch_add_id(batch, OP_DELETE, ROW_DEFINITION, id, 0);
+	return batch_delete(batch, ROW_DEFINITION, id);
 }
 
 int store_batch_delete_definition_version(struct store_batch *batch,
 					  const char *id)
 {
-	return batch_add_id(batch, OP_DELETE, ROW_DEFINITION_VERSION, id, 0);
+	return batch_delete(batch, ROW_DEFINITION_VERSION, id);
 }
 
 int store_batch_erase_container(struct store_batch *batch, const char *id)
 {
-	return batch_add_id(batch, OP_ERASE_CONTAINER, ROW_CONTAINER, id, 0);
+	return batch_add(batch, &(struct op_spec){ .kind = OP_ERASE_CONTAINER,
+						   .type = ROW_CONTAINER,
+						   .id = id });
 }
 
 int store_batch_set_counter(struct store_batch *batch,

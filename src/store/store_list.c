@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "store/db.h"
-#include "store/impl.h"
+#include "store/list.h"
 
 /*
  * What each list ranges over: ?1 is the tenant or container's tenant, ?2 the
@@ -43,44 +43,21 @@ static const struct {
 	[LIST_DEFINITION_VERSIONS_DRAFTS_TOO] = { ROW_DEFINITION_VERSION,
 						  "tenant = ?1"
 						  " AND definition_id = ?2" },
+	[LIST_CONVERSATION_ITEMS] = { ROW_CONVERSATION_ITEM,
+				      "tenant = ?1 AND owner = ?2" },
+	[LIST_RESPONSE_INPUTS] = { ROW_RESPONSE_ITEM,
+				   "tenant = ?1 AND owner = ?2"
+				   " AND output = 0" },
+	[LIST_RESPONSE_OUTPUTS] = { ROW_RESPONSE_ITEM,
+				    "tenant = ?1 AND owner = ?2"
+				    " AND output = 1" },
+	[LIST_CONVERSATION_CONTAINERS] = { ROW_CONVERSATION_CONTAINER,
+					   "tenant = ?1"
+					   " AND conversation_id = ?2" },
+	[LIST_OPEN_RESPONSES] = { ROW_RESPONSE, "open = 1" },
 };
 static_assert(sizeof(lists) / sizeof(lists[0]) == LIST_COUNT,
 	      "lists[] doesn't match enum store_list");
-
-/* A caller's callback, of the type that fits the kind of row. */
-struct each {
-	union {
-		store_key_fn *key;
-		store_file_fn *file;
-		store_container_fn *container;
-		store_cfile_fn *cfile;
-		store_execution_fn *execution;
-		store_vm_fn *vm;
-		store_tenant_fn *tenant;
-		store_definition_fn *definition;
-		store_definition_version_fn *definition_version;
-	};
-	void *userdata;
-};
-
-union any_row {
-	struct store_key key;
-	struct store_file file;
-	struct store_container container;
-	struct store_cfile cfile;
-	struct store_execution execution;
-	struct store_vm vm;
-	struct store_tenant tenant;
-	struct store_definition definition;
-	struct store_definition_version definition_version;
-};
-
-struct list_query {
-	enum store_list list;
-	const char *tenant;
-	const char *filter;
-	const char *kind;
-};
 
 static int prepare_list(struct store *store, enum store_list list,
 			bool ascending)
@@ -103,11 +80,12 @@ static int prepare_list(struct store *store, enum store_list list,
 
 /*
  * The cursor is looked up without the filter of superseded and deleted rows:
- * what the caller has seen may have changed since.
+ * what the caller has seen may have changed since. Other lists have no such
+ * filter.
  */
 static int prepare_cursor(struct store *store, enum store_list list)
 {
-	static const char *const scopes[] = {
+	static const char *const scopes[ROW_KIND_COUNT] = {
 		[ROW_KEY] = "(?1 IS NULL OR tenant = ?1)",
 		[ROW_FILE] = "tenant = ?1",
 		[ROW_CONTAINER] = "(?1 IS NULL OR tenant = ?1)",
@@ -125,7 +103,8 @@ static int prepare_cursor(struct store *store, enum store_list list)
 	int r;
 
 	r = buf_printf(&sql, "SELECT seq FROM %s WHERE id = ?3 AND %s",
-		       row_type_get(kind)->table, scopes[kind]);
+		       row_type_get(kind)->table,
+		       scopes[kind] ? scopes[kind] : lists[list].scope);
 	return r < 0 ? r :
 		       db_prepare(store->db, buf_str(&sql),
 				  &store->cursors[list]);
@@ -216,6 +195,17 @@ static void call_each(const struct each *each, enum row_kind kind,
 	case ROW_DEFINITION_VERSION:
 		each->definition_version(each->userdata, &row->definition_version);
 		break;
+	case ROW_CONVERSATION_ITEM:
+	case ROW_RESPONSE_ITEM:
+		each->item(each->userdata, &row->item);
+		break;
+	case ROW_CONVERSATION_CONTAINER:
+		each->conversation_container(each->userdata,
+					     &row->conversation_container);
+		break;
+	case ROW_RESPONSE:
+		each->response(each->userdata, &row->response);
+		break;
 	default:
 		assert(!"a row that is never listed");
 	}
@@ -260,9 +250,9 @@ static int list_rows(struct store *store, const struct list_query *q,
 	return r;
 }
 
-static int list_page(struct store *store, const struct list_query *q,
-		     const struct store_page *page, const struct each *each,
-		     bool *ret_more)
+int list_page(struct store *store, const struct list_query *q,
+	      const struct store_page *page, const struct each *each,
+	      bool *ret_more)
 {
 	uint64_t limit = page->limit;
 
@@ -272,13 +262,12 @@ static int list_page(struct store *store, const struct list_query *q,
 }
 
 /* All of it, oldest first. */
-static int list_all(struct store *store, enum store_list list,
-		    const struct each *each)
+int list_all(struct store *store, const struct list_query *q,
+	     const struct each *each)
 {
-	const struct list_query q = { .list = list };
 	const struct store_page page = { .ascending = true };
 
-	return list_rows(store, &q, &page, INT32_MAX, each, NULL);
+	return list_rows(store, q, &page, INT32_MAX, each, NULL);
 }
 
 int store_key_list(struct store *store, const char *tenant,
@@ -401,7 +390,8 @@ int store_container_each_live(struct store *store, store_container_fn *each,
 {
 	const struct each call = { .container = each, .userdata = userdata };
 
-	return list_all(store, LIST_LIVE_CONTAINERS, &call);
+	return list_all(store, &(struct list_query){ .list = LIST_LIVE_CONTAINERS },
+			&call);
 }
 
 int store_execution_each_open(struct store *store, store_execution_fn *each,
@@ -409,14 +399,16 @@ int store_execution_each_open(struct store *store, store_execution_fn *each,
 {
 	const struct each call = { .execution = each, .userdata = userdata };
 
-	return list_all(store, LIST_OPEN_EXECUTIONS, &call);
+	return list_all(store, &(struct list_query){ .list = LIST_OPEN_EXECUTIONS },
+			&call);
 }
 
 int store_vm_each(struct store *store, store_vm_fn *each, void *userdata)
 {
 	const struct each call = { .vm = each, .userdata = userdata };
 
-	return list_all(store, LIST_VMS, &call);
+	return list_all(store, &(struct list_query){ .list = LIST_VMS },
+			&call);
 }
 
 int store_tenant_each(struct store *store, store_tenant_fn *each,
@@ -424,5 +416,6 @@ int store_tenant_each(struct store *store, store_tenant_fn *each,
 {
 	const struct each call = { .tenant = each, .userdata = userdata };
 
-	return list_all(store, LIST_TENANTS, &call);
+	return list_all(store, &(struct list_query){ .list = LIST_TENANTS },
+			&call);
 }

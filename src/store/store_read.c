@@ -50,6 +50,13 @@ static const struct {
 					     " AND version <> ?3"
 					     " ORDER BY draft, version DESC"
 					     " LIMIT 1" },
+	[READ_CONVERSATION] = { ROW_CONVERSATION, "id = ?1 AND tenant = ?2" },
+	[READ_CONVERSATION_ITEM] = { ROW_CONVERSATION_ITEM,
+				     "id = ?1 AND tenant = ?2 AND owner = ?3" },
+	[READ_CONVERSATION_CONTAINER] = { ROW_CONVERSATION_CONTAINER,
+					  "agent = ?1 AND tenant = ?2"
+					  " AND conversation_id = ?3" },
+	[READ_RESPONSE] = { ROW_RESPONSE, "id = ?1 AND tenant = ?2" },
 };
 
 static const char assigned_sql[] = "SELECT amount FROM usage_days"
@@ -57,10 +64,15 @@ static const char assigned_sql[] = "SELECT amount FROM usage_days"
 				   " AND kind = 'ended'";
 
 static const char totals_sql[] =
-	"SELECT files, file_bytes, cfiles, cfile_bytes,"
+	"SELECT files, file_bytes, cfiles, cfile_bytes, talk_bytes,"
 	" (SELECT count(*) FROM containers"
 	" WHERE tenant = ?1 AND ended_usec = 0)"
 	" FROM tenants WHERE id = ?1";
+
+/* The item that follows one, in a place that is read piece by piece. */
+#define NEXT(table, list)                                                      \
+	"SELECT seq, id, json FROM " table " WHERE owner = ?1 AND tenant = ?2" \
+	list " AND seq > ?3 ORDER BY seq LIMIT 1"
 
 /* The others, which are read by hand. */
 static const char *const values[READ_COUNT] = {
@@ -70,6 +82,15 @@ static const char *const values[READ_COUNT] = {
 	[READ_ASSIGNED] = assigned_sql,
 	[READ_DEFINITION_VERSION_COUNT] =
 		"SELECT count(*) FROM definition_versions WHERE tenant = ?1",
+	[READ_ITEM] = "SELECT json FROM items WHERE id = ?1 AND tenant = ?2"
+		      " ORDER BY seq DESC LIMIT 1",
+	[READ_RESPONSE_HEAD] = "SELECT previous, items, item_bytes, open"
+			       " FROM responses WHERE id = ?1 AND tenant = ?2",
+	[READ_NEXT_CONVERSATION_ITEM] = NEXT("conversation_entries", ""),
+	[READ_NEXT_RESPONSE_INPUT] =
+		NEXT("response_entries", " AND output = 0"),
+	[READ_NEXT_RESPONSE_OUTPUT] =
+		NEXT("response_entries", " AND output = 1"),
 };
 static_assert(sizeof(rows) / sizeof(rows[0]) == READ_RECORD,
 	      "rows[] doesn't match enum store_read");
@@ -96,42 +117,66 @@ int store_read_prepare(struct store *store)
 	return 0;
 }
 
-/* Step a bound statement and fill in one row. */
-static int read_row(struct store *store, enum store_read which, void *ret)
+/*
+ * Step a bound statement and fill in one row. Its long text is kept in @buf,
+ * whose ceiling allows for it; NULL: it has none.
+ */
+static int read_row(struct store *store, enum store_read which,
+		    struct buf *buf, void *ret)
 {
+	const struct row_type *type = row_type_get(rows[which].kind);
 	sqlite3_stmt *statement = store->reads[which];
+	struct store_text *text;
 	int r;
 
 	r = db_step(statement);
 	if (r > 0)
-		row_type_read(row_type_get(rows[which].kind), statement, ret);
+		row_type_read(type, statement, ret);
+	else if (r == 0)
+		r = -ENOENT;
+	text = row_type_text(type, ret);
+	if (r > 0 && text) {
+		buf_clear(buf);
+		r = buf_add(buf, text->data, text->size);
+		text->data = buf_str(buf);
+	}
 	db_reset(statement);
-	if (r < 0)
-		return r;
-	return r > 0 ? 0 : -ENOENT;
+	return r < 0 ? r : 0;
 }
 
-/* Up to three parameters of text; NULL ends them. */
-static int read_by_text(struct store *store, enum store_read which,
-			const char *one, const char *two, const char *three,
-			void *ret)
+int store_read_bind(struct store *store, enum store_read which,
+		    const char *one, const char *two, const char *three)
 {
 	const char *const texts[] = { one, two, three };
 	size_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < 3 && texts[i]; i++)
+		r = db_bind_text(store->reads[which], (int)i + 1, texts[i]);
+	return r;
+}
+
+int store_read_texts(struct store *store, enum store_read which,
+		     const char *one, const char *two, const char *three,
+		     void *ret)
+{
+	return store_read_long(store, which, one, two, three, NULL, ret);
+}
+
+int store_read_long(struct store *store, enum store_read which,
+		    const char *one, const char *two, const char *three,
+		    struct buf *buf, void *ret)
+{
 	int r;
 
-	for (i = 0; i < 3 && texts[i]; i++) {
-		r = db_bind_text(store->reads[which], (int)i + 1, texts[i]);
-		if (r < 0)
-			return r;
-	}
-	return read_row(store, which, ret);
+	r = store_read_bind(store, which, one, two, three);
+	return r < 0 ? r : read_row(store, which, buf, ret);
 }
 
 int store_tenant_get(struct store *store, const char *id,
 		     struct store_tenant *ret)
 {
-	return read_by_text(store, READ_TENANT, id, NULL, NULL, ret);
+	return store_read_texts(store, READ_TENANT, id, NULL, NULL, ret);
 }
 
 int store_key_find(struct store *store, const uint8_t hash[HASH_SIZE],
@@ -142,40 +187,40 @@ int store_key_find(struct store *store, const uint8_t hash[HASH_SIZE],
 
 	if (rc != SQLITE_OK)
 		return db_errno(store->db, rc);
-	return read_row(store, READ_KEY_BY_HASH, ret);
+	return read_row(store, READ_KEY_BY_HASH, NULL, ret);
 }
 
 int store_key_get(struct store *store, const char *id, struct store_key *ret)
 {
-	return read_by_text(store, READ_KEY, id, NULL, NULL, ret);
+	return store_read_texts(store, READ_KEY, id, NULL, NULL, ret);
 }
 
 int store_file_get(struct store *store, const char *tenant, const char *id,
 		   struct store_file *ret)
 {
-	return read_by_text(store, READ_FILE, id, tenant, NULL, ret);
+	return store_read_texts(store, READ_FILE, id, tenant, NULL, ret);
 }
 
 int store_upload_get(struct store *store, const char *tenant, const char *id,
 		     struct store_upload *ret)
 {
-	return read_by_text(store, READ_UPLOAD, id, tenant, NULL, ret);
+	return store_read_texts(store, READ_UPLOAD, id, tenant, NULL, ret);
 }
 
 int store_part_get(struct store *store, const char *tenant,
 		   const char *upload_id, const char *id,
 		   struct store_part *ret)
 {
-	return read_by_text(store, READ_PART, id, tenant, upload_id, ret);
+	return store_read_texts(store, READ_PART, id, tenant, upload_id, ret);
 }
 
 int store_container_get(struct store *store, const char *tenant, const char *id,
 			struct store_container *ret)
 {
 	if (!tenant)
-		return read_by_text(store, READ_ANY_CONTAINER, id, NULL, NULL,
+		return store_read_texts(store, READ_ANY_CONTAINER, id, NULL, NULL,
 				    ret);
-	return read_by_text(store, READ_CONTAINER, id, tenant, NULL, ret);
+	return store_read_texts(store, READ_CONTAINER, id, tenant, NULL, ret);
 }
 
 int store_cfile_get(struct store *store, const char *tenant,
@@ -183,8 +228,8 @@ int store_cfile_get(struct store *store, const char *tenant,
 		    struct store_cfile *ret)
 {
 	if (!tenant)
-		return read_by_text(store, READ_ANY_CFILE, id, NULL, NULL, ret);
-	return read_by_text(store, READ_CFILE, id, tenant, container_id, ret);
+		return store_read_texts(store, READ_ANY_CFILE, id, NULL, NULL, ret);
+	return store_read_texts(store, READ_CFILE, id, tenant, container_id, ret);
 }
 
 int store_cfile_find(struct store *store, const char *tenant,
@@ -194,7 +239,7 @@ int store_cfile_find(struct store *store, const char *tenant,
 	_cleanup_(buf_done) struct buf normal = BUF_INIT(STORE_PATH_SIZE - 1);
 	int r;
 
-	r = read_by_text(store, READ_CFILE_BY_PATH, path, tenant, container_id,
+	r = store_read_texts(store, READ_CFILE_BY_PATH, path, tenant, container_id,
 			 ret);
 	if (r != -ENOENT)
 		return r;
@@ -204,7 +249,7 @@ int store_cfile_find(struct store *store, const char *tenant,
 		return -ENOENT;
 	if (r < 0)
 		return r;
-	return read_by_text(store, READ_CFILE_BY_NORMAL_PATH, buf_str(&normal),
+	return store_read_texts(store, READ_CFILE_BY_NORMAL_PATH, buf_str(&normal),
 			    tenant, container_id, ret);
 }
 
@@ -212,7 +257,7 @@ int store_execution_get(struct store *store, const char *tenant,
 			const char *container_id, const char *id,
 			struct store_execution *ret)
 {
-	return read_by_text(store, READ_EXECUTION, id, tenant, container_id,
+	return store_read_texts(store, READ_EXECUTION, id, tenant, container_id,
 			    ret);
 }
 
@@ -272,7 +317,7 @@ int store_idempotency_get(struct store *store, const char *tenant,
 	struct store_idempotency row;
 	int r;
 
-	r = read_by_text(store, READ_ANSWER, tenant, key, NULL, &row);
+	r = store_read_texts(store, READ_ANSWER, tenant, key, NULL, &row);
 	if (r < 0)
 		return r;
 	if (usec_add(row.created_usec, STORE_IDEMPOTENCY_USEC) <= now_usec)
@@ -289,7 +334,7 @@ int store_definition_get(struct store *store, const char *tenant,
 
 	if (r < 0)
 		return r;
-	return read_by_text(store, READ_DEFINITION, name, tenant, project, ret);
+	return store_read_texts(store, READ_DEFINITION, name, tenant, project, ret);
 }
 
 static int read_version(struct store *store, enum store_read which,
@@ -304,7 +349,7 @@ static int read_version(struct store *store, enum store_read which,
 	rc = sqlite3_bind_int64(statement, 3, (int64_t)version);
 	if (rc != SQLITE_OK)
 		return db_errno(store->db, rc);
-	return read_by_text(store, which, definition_id, tenant, NULL, ret);
+	return store_read_texts(store, which, definition_id, tenant, NULL, ret);
 }
 
 int store_definition_version_get(struct store *store, const char *tenant,
@@ -363,6 +408,7 @@ int store_tenant_totals(struct store *store, const char *tenant,
 	struct store_totals totals = { 0 };
 	uint64_t *const fields[] = { &totals.files, &totals.file_bytes,
 				     &totals.cfiles, &totals.cfile_bytes,
+				     &totals.talk_bytes,
 				     &totals.live_containers };
 	size_t i;
 	int r;

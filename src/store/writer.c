@@ -42,7 +42,7 @@ static int prepare_insert(struct writer *w, enum row_kind kind)
 				" created_usec = excluded.created_usec"
 				" WHERE created_usec + " STRING(
 					DAY_USEC) " <= excluded.created_usec");
-	else if (kind != ROW_USAGE)
+	else if (!type->added)
 		r = row_type_add_update(type, &sql);
 	if (r < 0)
 		return r;
@@ -228,6 +228,15 @@ static int apply_put(struct writer *w, const struct op *op)
 	return r;
 }
 
+static int drop_item(struct writer *w, const struct op *op)
+{
+	sqlite3_stmt *statement = w->statements[WRITE_DELETE_CONVERSATION_ITEM];
+	int r;
+
+	r = db_bind_text(statement, 2, op->owner);
+	return r < 0 ? r : run_with_id(w, WRITE_DELETE_CONVERSATION_ITEM, op->id);
+}
+
 static int apply_delete(struct writer *w, const struct op *op)
 {
 	switch (op->type) {
@@ -241,6 +250,12 @@ static int apply_delete(struct writer *w, const struct op *op)
 		return run_with_id(w, WRITE_DELETE_DEFINITION, op->id);
 	case ROW_DEFINITION_VERSION:
 		return run_with_id(w, WRITE_DELETE_DEFINITION_VERSION, op->id);
+	case ROW_CONVERSATION:
+		return run_with_id(w, WRITE_DELETE_CONVERSATION, op->id);
+	case ROW_CONVERSATION_ITEM:
+		return drop_item(w, op);
+	case ROW_RESPONSE:
+		return run_with_id(w, WRITE_DELETE_RESPONSE, op->id);
 	default:
 		return -EINVAL;
 	}
@@ -258,11 +273,29 @@ static int apply_erase_container(struct writer *w, const struct op *op)
 	return r;
 }
 
-static int apply_touch_key(struct writer *w, const struct op *op)
+static int run_with_both(struct writer *w, enum writer_statement which,
+			 const struct op *op)
 {
-	int r = db_bind_text(w->statements[WRITE_TOUCH_KEY], 1, op->id);
+	int r = db_bind_text(w->statements[which], 1, op->id);
 
-	return r < 0 ? r : run_with_value(w, WRITE_TOUCH_KEY, op->value);
+	return r < 0 ? r : run_with_value(w, which, op->value);
+}
+
+static int apply_touch(struct writer *w, const struct op *op)
+{
+	return run_with_both(w, op->type == ROW_KEY ? WRITE_TOUCH_KEY :
+						      WRITE_TOUCH_CONVERSATION,
+			     op);
+}
+
+static int apply_trim_outputs(struct writer *w, const struct op *op)
+{
+	return run_with_both(w, WRITE_TRIM_OUTPUTS, op);
+}
+
+static int apply_append(struct writer *w, const struct op *op)
+{
+	return run_with_id(w, WRITE_APPEND, op->id);
 }
 
 static int apply_set_counter(struct writer *w, const struct op *op)
@@ -279,8 +312,10 @@ static int (*const apply[])(struct writer *w, const struct op *op) = {
 	[OP_PUT] = apply_put,
 	[OP_DELETE] = apply_delete,
 	[OP_ERASE_CONTAINER] = apply_erase_container,
-	[OP_TOUCH_KEY] = apply_touch_key,
+	[OP_TOUCH] = apply_touch,
 	[OP_SET_COUNTER] = apply_set_counter,
+	[OP_TRIM_OUTPUTS] = apply_trim_outputs,
+	[OP_APPEND] = apply_append,
 };
 static_assert(sizeof(apply) / sizeof(apply[0]) == OP_KIND_COUNT,
 	      "apply[] doesn't match enum op_kind");

@@ -41,6 +41,27 @@ const char *const writer_sql[] = {
 	[WRITE_DELETE_DEFINITION] = "DELETE FROM definitions WHERE id = ?1",
 	[WRITE_DELETE_DEFINITION_VERSION] = "DELETE FROM definition_versions"
 					 " WHERE id = ?1",
+	[WRITE_DELETE_CONVERSATION] = "DELETE FROM conversations WHERE id = ?1",
+	[WRITE_DELETE_CONVERSATION_ITEM] = "DELETE FROM conversation_items"
+					   " WHERE id = ?1"
+					   " AND conversation_id = ?2",
+	[WRITE_DELETE_RESPONSE] = "DELETE FROM responses WHERE id = ?1",
+	[WRITE_TOUCH_CONVERSATION] = "UPDATE conversations"
+				     " SET changed_usec = ?2 WHERE id = ?1"
+				     " AND changed_usec < ?2",
+	[WRITE_TRIM_OUTPUTS] = "DELETE FROM response_items"
+			       " WHERE response_id = ?1 AND output = 1"
+			       " AND position >= ?2",
+	/* What is there stays where it is; a conversation that has gone takes
+	 * nothing. */
+	[WRITE_APPEND] = "INSERT INTO conversation_items"
+			 " (conversation_id, tenant, id, item)"
+			 " SELECT c.id, c.tenant, e.id, e.item FROM responses r"
+			 " JOIN conversations c ON c.id = r.conversation"
+			 " AND c.tenant = r.tenant"
+			 " JOIN response_items e ON e.response_id = r.id"
+			 " WHERE r.id = ?1 ORDER BY e.output, e.position"
+			 " ON CONFLICT (conversation_id, id) DO NOTHING",
 	[WRITE_ERASE_CFILES] = "DELETE FROM cfiles WHERE container_id = ?1",
 	[WRITE_ERASE_EXECUTIONS] = "DELETE FROM executions"
 				   " WHERE container_id = ?1",
@@ -87,6 +108,26 @@ const char *const writer_sql[] = {
 	[WRITE_SWEEP_USAGE] = "DELETE FROM usage WHERE seq IN"
 			      " (SELECT seq FROM usage WHERE at_usec < ?1"
 			      " ORDER BY at_usec LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_CONVERSATION_ITEMS] =
+		"DELETE FROM conversation_items WHERE seq IN"
+		" (SELECT e.seq FROM conversations c"
+		" CROSS JOIN conversation_items e ON e.conversation_id = c.id"
+		" WHERE c.changed_usec < ?1 LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_CONVERSATIONS] =
+		"DELETE FROM conversations WHERE seq IN"
+		" (SELECT seq FROM conversations c WHERE changed_usec < ?1"
+		" AND NOT EXISTS (SELECT 1 FROM conversation_items"
+		" WHERE conversation_id = c.id) LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_RESPONSE_ITEMS] =
+		"DELETE FROM response_items WHERE seq IN"
+		" (SELECT e.seq FROM responses r"
+		" CROSS JOIN response_items e ON e.response_id = r.id"
+		" WHERE r.changed_usec < ?1 LIMIT " STRING(BOUND) ")",
+	[WRITE_SWEEP_RESPONSES] =
+		"DELETE FROM responses WHERE seq IN"
+		" (SELECT seq FROM responses r WHERE changed_usec < ?1"
+		" AND NOT EXISTS (SELECT 1 FROM response_items"
+		" WHERE response_id = r.id) LIMIT " STRING(BOUND) ")",
 	[WRITE_ERASE_TENANT_CFILES] =
 		"DELETE FROM cfiles WHERE seq IN"
 		" (SELECT f.seq FROM tenants t"
@@ -144,6 +185,32 @@ const char *const writer_sql[] = {
 		" WHERE t.closed_usec > 0 AND NOT EXISTS"
 		" (SELECT 1 FROM definition_versions WHERE definition_id = b.id)"
 		" LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_CONVERSATION_ITEMS] =
+		"DELETE FROM conversation_items WHERE seq IN"
+		" (SELECT e.seq FROM tenants t"
+		" CROSS JOIN conversations c ON c.tenant = t.id"
+		" CROSS JOIN conversation_items e ON e.conversation_id = c.id"
+		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_CONVERSATIONS] =
+		"DELETE FROM conversations WHERE seq IN"
+		" (SELECT c.seq FROM tenants t"
+		" CROSS JOIN conversations c ON c.tenant = t.id"
+		" WHERE t.closed_usec > 0 AND NOT EXISTS"
+		" (SELECT 1 FROM conversation_items"
+		" WHERE conversation_id = c.id) LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_RESPONSE_ITEMS] =
+		"DELETE FROM response_items WHERE seq IN"
+		" (SELECT e.seq FROM tenants t"
+		" CROSS JOIN responses r ON r.tenant = t.id"
+		" CROSS JOIN response_items e ON e.response_id = r.id"
+		" WHERE t.closed_usec > 0 LIMIT " STRING(BOUND) ")",
+	[WRITE_ERASE_TENANT_RESPONSES] =
+		"DELETE FROM responses WHERE seq IN"
+		" (SELECT r.seq FROM tenants t"
+		" CROSS JOIN responses r ON r.tenant = t.id"
+		" WHERE t.closed_usec > 0 AND NOT EXISTS"
+		" (SELECT 1 FROM response_items WHERE response_id = r.id)"
+		" LIMIT " STRING(BOUND) ")",
 	[WRITE_ERASE_TENANT_ANSWERS] =
 		"DELETE FROM idempotency WHERE (tenant, key) IN"
 		" (SELECT a.tenant, a.key FROM tenants t"
@@ -165,6 +232,10 @@ const char *const writer_sql[] = {
 		" (SELECT 1 FROM keys WHERE tenant = tenants.id)"
 		" AND NOT EXISTS"
 		" (SELECT 1 FROM definitions WHERE tenant = tenants.id)"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM conversations WHERE tenant = tenants.id)"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM responses WHERE tenant = tenants.id)"
 		" AND NOT EXISTS"
 		" (SELECT 1 FROM idempotency WHERE tenant = tenants.id)"
 		" AND NOT EXISTS"

@@ -45,6 +45,14 @@ static int sweep_all_rows(struct writer *w, const struct store_sweep_spec *spec,
 		{ WRITE_SWEEP_CONTAINERS, spec->containers_before_usec,
 		  &swept->containers },
 		{ WRITE_SWEEP_USAGE, spec->usage_before_usec, &swept->usage },
+		{ WRITE_SWEEP_CONVERSATION_ITEMS, spec->talks_before_usec,
+		  &swept->conversation_items },
+		{ WRITE_SWEEP_CONVERSATIONS, spec->talks_before_usec,
+		  &swept->conversations },
+		{ WRITE_SWEEP_RESPONSE_ITEMS, spec->talks_before_usec,
+		  &swept->response_items },
+		{ WRITE_SWEEP_RESPONSES, spec->talks_before_usec,
+		  &swept->responses },
 	};
 	size_t i;
 	int r = 0;

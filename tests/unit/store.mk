@@ -17,6 +17,7 @@ unit_tests += \
 	%reldir%/test_store_schema \
 	%reldir%/test_store_speed \
 	%reldir%/test_store_sweep \
+	%reldir%/test_store_talk \
 	%reldir%/test_store_tenants
 
 tests_unit_test_blob_SOURCES = %reldir%/test_blob.c $(store_fixture)
@@ -73,3 +74,7 @@ tests_unit_test_media_type_SOURCES = %reldir%/test_media_type.c %reldir%/test.h
 tests_unit_test_media_type_LDADD = $(store_test_libs)
 
 EXTRA_DIST += %reldir%/data/store-v1.sql
+
+tests_unit_test_store_talk_SOURCES = %reldir%/test_store_talk.c $(store_fixture)
+tests_unit_test_store_talk_CPPFLAGS = $(store_test_cppflags)
+tests_unit_test_store_talk_LDADD = $(store_test_libs)
