@@ -49,19 +49,18 @@ int admin_usage(struct request *req, struct error *err)
 {
 	const char *since, *by, *tenant;
 	int64_t day = 0;
-	bool by_day;
+	enum usage_by kind = USAGE_BY_TENANT;
 	int r;
 
 	if (uri_param(&req->uri, "since", &since, err) < 0 ||
 	    uri_param(&req->uri, "by", &by, err) < 0 ||
 	    uri_param(&req->uri, "tenant", &tenant, err) < 0)
 		return -EINVAL;
-	by_day = by && strcmp(by, "day") == 0;
-	if (by && !by_day && strcmp(by, "tenant") != 0)
-		return refuse_param("by", "'tenant' or 'day'", err);
+	if (by && !usage_by_find(by, &kind))
+		return refuse_param("by", "'tenant', 'day' or 'origin'", err);
 	r = read_since(since, &day, err);
 	if (r >= 0)
-		r = core_admin_usage(req->core, day, by_day, tenant,
+		r = core_admin_usage(req->core, day, kind, tenant,
 				     admin_on_json, req, err);
 	return r < 0 ? r : ROUTE_PENDING;
 }

@@ -47,7 +47,7 @@
  *   GET    /admin/v1/artifacts[?limit=…&after=…]	core_admin_artifacts()
  *   GET    /admin/v1/artifacts/{cfile_…}/content	core_admin_artifact_open()
  *   DELETE /admin/v1/artifacts/{cfile_…}	core_admin_artifact_delete()
- *   GET    /admin/v1/usage[?since=2026-11-29][&by=day][&tenant=…]
+ *   GET    /admin/v1/usage[?since=2026-11-29][&by=day|origin][&tenant=…]
  *						core_admin_usage()
  *   GET    /admin/v1/drain			core_admin_drain_get()
  *   POST   /admin/v1/drain			{"deadline_s": none: no limit}

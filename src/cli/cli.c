@@ -31,7 +31,7 @@ static const struct cli_command commands[] = {
 	{ "artifacts", "list | get | rm [ID]...",
 	  "List, fetch and remove files of all tenants' containers",
 	  cmd_artifacts },
-	{ "usage", "[--since DAY] [--days] [--csv]",
+	{ "usage", "[--since DAY] [--by WHAT] [--csv]",
 	  "Show what tenants used", cmd_usage },
 	{ "drain", "[--now | --deadline SECONDS | --undo | --status] [--wait]",
 	  "Take the daemon out of use, session by session", cmd_drain },

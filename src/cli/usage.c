@@ -16,9 +16,9 @@
 enum { LINE_MAX_BYTES = 4096, CELL_MAX = 48 };
 
 static const char *const figures[] = {
-	"tenant",       "day",       "sessions",     "live_sessions",
-	"executions",   "assigned_s", "executing_ms", "cpu_ms",
-	"memory_gib_s", "bytes_in",  "bytes_out",    "idle_share",
+	"tenant",     "day",        "origin",       "sessions", "live_sessions",
+	"executions", "assigned_s", "executing_ms", "cpu_ms",   "memory_gib_s",
+	"bytes_in",   "bytes_out",  "idle_share",
 };
 
 enum { FIGURE_COUNT = sizeof(figures) / sizeof(figures[0]) };
@@ -70,8 +70,30 @@ static void hours(char *room, double seconds)
 	(void)snprintf(room, CELL_MAX, "%.2f", seconds / 3600);
 }
 
+/** struct by - What the report may be by, and the column that has it */
+static const struct by {
+	const char *name;
+	const char *title;
+} kinds[] = {
+	{ "tenant", "DAY" }, /* which stays empty */
+	{ "day", "DAY" },
+	{ "origin", "ORIGIN" },
+};
+
+enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
+
+static const struct by *find_kind(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < KIND_COUNT; i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	return NULL;
+}
+
 static int add_row(struct cli *cli, const struct json_object *row,
-		   struct table *t)
+		   const struct by *by, struct table *t)
 {
 	double assigned = (double)view_int(row, "assigned_s");
 	double executing = (double)view_int(row, "executing_ms") / 1000;
@@ -81,7 +103,7 @@ static int add_row(struct cli *cli, const struct json_object *row,
 	const char *tenant = view_string(row, "tenant");
 	const char *cells[] = {
 		*tenant ? tenant : "(deleted)",
-		view_string(row, "day"),
+		view_string(row, by->name == kinds[0].name ? "day" : by->name),
 		sessions,
 		executions,
 		vm,
@@ -109,14 +131,15 @@ static int add_row(struct cli *cli, const struct json_object *row,
 	return 0;
 }
 
-static int print_table(struct cli *cli, const struct json_object *rows)
+static int print_table(struct cli *cli, const struct json_object *rows,
+		       const struct by *by)
 {
-	static const struct table_column columns[] = {
-		{ "TENANT", false },    { "DAY", false },
-		{ "SESSIONS", true },   { "EXECUTIONS", true },
-		{ "VM HOURS", true },   { "EXECUTING", true },
-		{ "CPU HOURS", true },  { "IDLE", true },
-		{ "IN", true },         { "OUT", true },
+	const struct table_column columns[] = {
+		{ "TENANT", false },   { by->title, false },
+		{ "SESSIONS", true },  { "EXECUTIONS", true },
+		{ "VM HOURS", true },  { "EXECUTING", true },
+		{ "CPU HOURS", true }, { "IDLE", true },
+		{ "IN", true },        { "OUT", true },
 	};
 	_cleanup_(table_freep) struct table *t = table_new(columns, 10);
 	size_t i;
@@ -125,7 +148,7 @@ static int print_table(struct cli *cli, const struct json_object *rows)
 	if (!t)
 		return cli_fail(cli, CLI_LOCAL, "Out of memory");
 	for (i = 0; i < json_array_size(rows); i++) {
-		r = add_row(cli, json_array_at(rows, i), t);
+		r = add_row(cli, json_array_at(rows, i), by, t);
 		if (r < 0)
 			return r;
 	}
@@ -134,14 +157,13 @@ static int print_table(struct cli *cli, const struct json_object *rows)
 }
 
 /* The tenant of the shared options is whom to tell of. */
-static char *usage_path(struct cli *cli, const char *since, bool by_day)
+static char *usage_path(struct cli *cli, const char *since, const struct by *by)
 {
 	const char *tenant = cli->tenant;
 
 	cli->tenant = NULL;
-	return calls_path(by_day ? "/admin/v1/usage?by=day" :
-				   "/admin/v1/usage?by=tenant",
-			  "", since ? "&since=" : "", since ? since : "",
+	return calls_path("/admin/v1/usage?by=", by->name,
+			  since ? "&since=" : "", since ? since : "",
 			  tenant ? "&tenant=" : "", tenant ? tenant : "", NULL);
 }
 
@@ -149,12 +171,14 @@ int cmd_usage(struct cli *cli, int argc, char **argv)
 {
 	_cleanup_(json_freep) struct json_object *answer = NULL;
 	_cleanup_free_ char *path = NULL;
-	const char *since = NULL;
-	bool csv = false, days = false;
+	const char *since = NULL, *what = kinds[0].name;
+	const struct by *by;
+	bool csv = false;
 	const struct args_option options[] = {
 		{ "since", 's', "DAY", "first day, as in 2026-11-29 (30 days)",
 		  .string = &since },
-		{ "days", 'd', NULL, "a line for each day", .flag = &days },
+		{ "by", 'b', "WHAT", "a line for each tenant, day or origin",
+		  .string = &what },
 		{ "csv", 'c', NULL, "comma-separated, with all figures",
 		  .flag = &csv },
 		{ .name = NULL },
@@ -166,12 +190,18 @@ int cmd_usage(struct cli *cli, int argc, char **argv)
 	r = args_parse(cli, argc, argv, options, 0, 0, &args);
 	if (r < 0 || args.help)
 		return r;
-	path = usage_path(cli, since, days);
+	by = find_kind(what);
+	if (!by)
+		return cli_fail(cli, CLI_USAGE,
+				"--by takes 'tenant', 'day' or 'origin', not "
+				"'%s'",
+				what);
+	path = usage_path(cli, since, by);
 	r = calls_get_json(cli, path, &answer);
 	if (r < 0)
 		return r;
 	if (cli->json)
 		return calls_print_json(cli, answer);
 	rows = json_member(answer, "usage");
-	return csv ? print_csv(cli, rows) : print_table(cli, rows);
+	return csv ? print_csv(cli, rows) : print_table(cli, rows, by);
 }

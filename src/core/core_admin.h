@@ -150,16 +150,33 @@ int core_admin_tenant_delete(struct core *core, const char *id,
 			     struct error *err);
 
 /**
+ * enum usage_by - What a report of usage has rows for, within each tenant
+ * @USAGE_BY_TENANT: Only one
+ * @USAGE_BY_DAY:	Each day
+ * @USAGE_BY_ORIGIN: Each conversation, agent or toolbox that made sessions, and
+ *		"api" for those that nothing else made; most VM time first
+ */
+enum usage_by {
+	USAGE_BY_TENANT,
+	USAGE_BY_DAY,
+	USAGE_BY_ORIGIN,
+
+	USAGE_BY_COUNT,
+};
+
+/** usage_by_find() - By its name in the API; Return: whether there is one */
+bool usage_by_find(const char *name, enum usage_by *ret);
+
+/**
  * core_admin_usage() - What was used, by tenant
  * @since_day:	First day, counted from 1970 in UTC
- * @by_day:	A row for each day of a tenant
  * @tenant:	NULL: all
  *
- * Answers {"usage":[{"tenant","day","sessions","live_sessions", and the members
- * of core_usage_write()}…]}. Sessions that live are in it with what they
- * used until now, on the last day.
+ * Answers {"usage":[{"tenant","day" or "origin","sessions","live_sessions", and
+ * the members of core_usage_write()}…]}. Sessions that live are in it with what
+ * they used until now, on the last day.
  */
-int core_admin_usage(struct core *core, int64_t since_day, bool by_day,
+int core_admin_usage(struct core *core, int64_t since_day, enum usage_by by,
 		     const char *tenant, json_fn done, void *userdata,
 		     struct error *err);
 

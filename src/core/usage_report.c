@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,30 +25,125 @@ struct report {
 	void *userdata;
 };
 
-/** struct live - What a tenant's sessions have not closed yet */
+static const struct {
+	const char *name;
+	enum store_sums_by sums;
+} kinds[] = {
+	[USAGE_BY_TENANT] = { "tenant", STORE_SUMS_BY_TENANT },
+	[USAGE_BY_DAY] = { "day", STORE_SUMS_BY_DAY },
+	[USAGE_BY_ORIGIN] = { "origin", STORE_SUMS_BY_ORIGIN },
+};
+static_assert(sizeof(kinds) / sizeof(kinds[0]) == USAGE_BY_COUNT,
+	      "kinds[] doesn't match enum usage_by");
+
+bool usage_by_find(const char *name, enum usage_by *ret)
+{
+	size_t i;
+
+	for (i = 0; i < USAGE_BY_COUNT; i++) {
+		if (strcmp(kinds[i].name, name) != 0)
+			continue;
+		*ret = (enum usage_by)i;
+		return true;
+	}
+	return false;
+}
+
+/* --- what lives --- */
+
+/**
+ * struct live - What the sessions of a tenant, or of one of its origins, have
+ *		 not closed yet
+ * @origin:	"" unless the report is by origin
+ */
 struct live {
 	const char *tenant;
+	const char *origin;
 	uint64_t sessions;
 	struct usage_view usage;
 };
 
+/** struct lives - Of all, in order, each once */
+struct lives {
+	struct live *items;
+	size_t count;
+	bool by_origin;
+};
+
+static void lives_done(struct lives *lives)
+{
+	free(lives->items);
+}
+
 static void add_live(void *object, void *userdata)
 {
 	const struct container *c = object;
-	struct live *live = userdata;
-	struct usage_view u;
+	struct lives *lives = userdata;
+	struct live *live = &lives->items[lives->count];
 
-	if (c->state == SESSION_VIEW_ENDED ||
-	    strcmp(c->tenant->id, live->tenant) != 0)
+	if (c->state == SESSION_VIEW_ENDED)
 		return;
-	usage_fill_view(c, &u);
-	live->sessions++;
-	live->usage.assigned_sec += u.assigned_sec;
-	live->usage.cpu_msec += u.cpu_msec;
-	live->usage.memory_mib_msec += u.memory_mib_msec;
-	live->usage.bytes_in += u.bytes_in;
-	live->usage.bytes_out += u.bytes_out;
+	lives->count++;
+	*live = (struct live){
+		.tenant = c->tenant->id,
+		.origin = lives->by_origin ? c->origin : "",
+		.sessions = 1,
+	};
+	usage_fill_view(c, &live->usage);
 }
+
+static int compare_live(const void *left, const void *right)
+{
+	const struct live *a = left, *b = right;
+	int order = strcmp(a->tenant, b->tenant);
+
+	return order ? order : strcmp(a->origin, b->origin);
+}
+
+/* Executions are in the ledger as soon as they have ended. */
+static void merge_live(struct live *into, const struct live *other)
+{
+	into->sessions += other->sessions;
+	into->usage.assigned_sec += other->usage.assigned_sec;
+	into->usage.cpu_msec += other->usage.cpu_msec;
+	into->usage.memory_mib_msec += other->usage.memory_mib_msec;
+	into->usage.bytes_in += other->usage.bytes_in;
+	into->usage.bytes_out += other->usage.bytes_out;
+}
+
+static int collect_lives(struct core *core, struct lives *lives)
+{
+	size_t i, kept = 0;
+
+	lives->items =
+		calloc(core->containers.count + 1, sizeof(*lives->items));
+	if (!lives->items)
+		return -ENOMEM;
+	map_each(&core->containers, add_live, lives);
+	qsort(lives->items, lives->count, sizeof(*lives->items), compare_live);
+	for (i = 1; i < lives->count; i++)
+		if (compare_live(&lives->items[kept], &lives->items[i]) == 0)
+			merge_live(&lives->items[kept], &lives->items[i]);
+		else
+			lives->items[++kept] = lives->items[i];
+	lives->count = lives->count ? kept + 1 : 0;
+	return 0;
+}
+
+static struct live find_live(const struct lives *lives,
+			     const struct store_sum *sum)
+{
+	const struct live key = { .tenant = sum->tenant,
+				  .origin = sum->origin };
+	const struct live *found = NULL;
+
+	if (lives->count > 0)
+		found = bsearch(&key, lives->items, lives->count, sizeof(key),
+				compare_live);
+	return found ? *found : key;
+}
+
+/* --- the answer --- */
 
 /* "2026-11-29" */
 static void write_day(struct json_writer *w, int64_t day)
@@ -70,8 +166,8 @@ static void write_sum(struct json_writer *w, const struct store_sum *sum,
 		.assigned_sec = sum->assigned_usec / USEC_PER_SEC +
 				live->usage.assigned_sec,
 		.executing_msec = sum->executing_usec / USEC_PER_MSEC,
-		.cpu_msec = sum->cpu_usec / USEC_PER_MSEC +
-			    live->usage.cpu_msec,
+		.cpu_msec =
+			sum->cpu_usec / USEC_PER_MSEC + live->usage.cpu_msec,
 		.memory_mib_msec =
 			sum->memory_mib_msec + live->usage.memory_mib_msec,
 		.bytes_in = sum->bytes_in + live->usage.bytes_in,
@@ -81,29 +177,33 @@ static void write_sum(struct json_writer *w, const struct store_sum *sum,
 	json_write_object(w, NULL);
 	json_write_string(w, "tenant", sum->tenant[0] ? sum->tenant : NULL);
 	write_day(w, sum->day);
+	if (sum->origin[0])
+		json_write_string(w, "origin", sum->origin);
 	json_write_uint(w, "sessions", sum->sessions);
 	json_write_uint(w, "live_sessions", live->sessions);
 	core_usage_write(&u, w);
 	json_write_close(w);
 }
 
-/* A tenant's last row is the one that has what lives. */
-static void write_sums(struct core *core, struct json_writer *w,
-		       const struct store_sum *sums, size_t count)
+/* Of a tenant's days the last is the one that has what lives. */
+static int write_sums(struct report *report, struct json_writer *w,
+		      const struct store_sum *sums, size_t count)
 {
+	_cleanup_(lives_done) struct lives lives = {
+		.by_origin = report->spec.by == STORE_SUMS_BY_ORIGIN,
+	};
+	const struct live nothing = { .sessions = 0 };
 	size_t i;
+	int r = collect_lives(report->core, &lives);
 
-	for (i = 0; i < count; i++) {
-		const struct tenant *t = map_get(&core->tenants,
-						 sums[i].tenant);
-		struct live live = { .tenant = sums[i].tenant };
-		bool last = i + 1 == count || strcmp(sums[i].tenant,
-						     sums[i + 1].tenant) != 0;
+	for (i = 0; i < count && r >= 0; i++) {
+		bool last = i + 1 == count || sums[i].day < 0 ||
+			    strcmp(sums[i].tenant, sums[i + 1].tenant) != 0;
+		struct live live = last ? find_live(&lives, &sums[i]) : nothing;
 
-		if (last && t && t->sessions > 0)
-			map_each(&core->containers, add_live, &live);
 		write_sum(w, &sums[i], &live);
 	}
+	return r;
 }
 
 static void on_sums(void *userdata, int r, const struct store_sum *sums,
@@ -117,10 +217,11 @@ static void on_sums(void *userdata, int r, const struct store_sum *sums,
 	if (r >= 0) {
 		json_write_object(&w, NULL);
 		json_write_array(&w, "usage");
-		write_sums(report->core, &w, sums, count);
+		r = write_sums(report, &w, sums, count);
 		json_write_close(&w);
 		json_write_close(&w);
-		r = json_write_end(&w);
+		if (r >= 0)
+			r = json_write_end(&w);
 	}
 	if (r == -E2BIG)
 		error_set(&err, ERR_UNPROCESSABLE,
@@ -134,7 +235,7 @@ static void on_sums(void *userdata, int r, const struct store_sum *sums,
 	free(report);
 }
 
-int core_admin_usage(struct core *core, int64_t since_day, bool by_day,
+int core_admin_usage(struct core *core, int64_t since_day, enum usage_by by,
 		     const char *tenant, json_fn done, void *userdata,
 		     struct error *err)
 {
@@ -149,7 +250,7 @@ int core_admin_usage(struct core *core, int64_t since_day, bool by_day,
 		return error_set_errno(err, -ENOMEM, "Cannot sum usage up");
 	report->core = core;
 	report->spec.since_day = since_day;
-	report->spec.by_day = by_day;
+	report->spec.by = kinds[by].sums;
 	if (tenant)
 		strcpy(report->spec.tenant, tenant);
 	report->done = done;

@@ -10,19 +10,31 @@
 #include "store/db.h"
 #include "store/impl.h"
 
-/* In the order of struct store_sum. */
-static const char sums_sql[] =
-	"SELECT tenant, CASE WHEN ?2 THEN day ELSE -1 END,"
-	" total(count) FILTER (WHERE kind = 'created'),"
-	" total(count) FILTER (WHERE kind = 'execution'),"
-	" total(amount) FILTER (WHERE kind = 'ended'),"
-	" total(amount) FILTER (WHERE kind = 'execution'),"
-	" total(amount) FILTER (WHERE kind = 'cpu'),"
-	" total(amount) FILTER (WHERE kind = 'memory'),"
-	" total(amount) FILTER (WHERE kind = 'bytes_in'),"
+/* In the order of struct store_sum; @count is how many an entry stands for. */
+#define SUMS(count)                                            \
+	" total(" count ") FILTER (WHERE kind = 'created'),"   \
+	" total(" count ") FILTER (WHERE kind = 'execution')," \
+	" total(amount) FILTER (WHERE kind = 'ended'),"        \
+	" total(amount) FILTER (WHERE kind = 'execution'),"    \
+	" total(amount) FILTER (WHERE kind = 'cpu'),"          \
+	" total(amount) FILTER (WHERE kind = 'memory'),"       \
+	" total(amount) FILTER (WHERE kind = 'bytes_in'),"     \
 	" total(amount) FILTER (WHERE kind = 'bytes_out')"
-	" FROM usage_days WHERE day >= ?1 AND (?3 = '' OR tenant = ?3)"
-	" GROUP BY 1, 2 ORDER BY 1, 2";
+#define OF_DAYS " FROM usage_days WHERE day >= ?1 AND (?2 = '' OR tenant = ?2)"
+
+static const char *const sums_sql[] = {
+	[STORE_SUMS_BY_TENANT] = "SELECT tenant, '', -1," SUMS("count") OF_DAYS
+	" GROUP BY 1 ORDER BY 1",
+	[STORE_SUMS_BY_DAY] = "SELECT tenant, '', day," SUMS("count") OF_DAYS
+	" GROUP BY 1, 3 ORDER BY 1, 3",
+	[STORE_SUMS_BY_ORIGIN] = "SELECT tenant, origin, -1," SUMS(
+		"1") " FROM usage"
+		     " WHERE at_usec >= ?1 * 86400000000"
+		     " AND (?2 = '' OR tenant = ?2)"
+		     " GROUP BY 1, 2 ORDER BY 1, 6 DESC, 2",
+};
+static_assert(sizeof(sums_sql) / sizeof(sums_sql[0]) == STORE_SUMS_BY_COUNT,
+	      "sums_sql[] doesn't match enum store_sums_by");
 
 /* total() is a fraction: exact up to 2^53, and never an overflow's failure. */
 static uint64_t column_sum(sqlite3_stmt *statement, int column)
@@ -35,29 +47,31 @@ static uint64_t column_sum(sqlite3_stmt *statement, int column)
 static void read_sum(sqlite3_stmt *statement, struct store_sum *ret)
 {
 	const char *tenant = (const char *)sqlite3_column_text(statement, 0);
+	const char *origin = (const char *)sqlite3_column_text(statement, 1);
 
 	*ret = (struct store_sum){
-		.day = sqlite3_column_int64(statement, 1),
-		.sessions = column_sum(statement, 2),
-		.executions = column_sum(statement, 3),
-		.assigned_usec = column_sum(statement, 4),
-		.executing_usec = column_sum(statement, 5),
-		.cpu_usec = column_sum(statement, 6),
-		.memory_mib_msec = column_sum(statement, 7),
-		.bytes_in = column_sum(statement, 8),
-		.bytes_out = column_sum(statement, 9),
+		.day = sqlite3_column_int64(statement, 2),
+		.sessions = column_sum(statement, 3),
+		.executions = column_sum(statement, 4),
+		.assigned_usec = column_sum(statement, 5),
+		.executing_usec = column_sum(statement, 6),
+		.cpu_usec = column_sum(statement, 7),
+		.memory_mib_msec = column_sum(statement, 8),
+		.bytes_in = column_sum(statement, 9),
+		.bytes_out = column_sum(statement, 10),
 	};
 	if (tenant)
 		strncpy(ret->tenant, tenant, sizeof(ret->tenant) - 1);
+	if (origin)
+		strncpy(ret->origin, origin, sizeof(ret->origin) - 1);
 }
 
 static int bind_spec(sqlite3_stmt *statement,
 		     const struct store_sums_spec *spec)
 {
-	if (sqlite3_bind_int64(statement, 1, spec->since_day) != SQLITE_OK ||
-	    sqlite3_bind_int(statement, 2, spec->by_day) != SQLITE_OK)
+	if (sqlite3_bind_int64(statement, 1, spec->since_day) != SQLITE_OK)
 		return -EIO;
-	return db_bind_text(statement, 3, spec->tenant);
+	return db_bind_text(statement, 2, spec->tenant);
 }
 
 static int collect_sums(sqlite3_stmt *statement, struct sums_job *s)
@@ -86,7 +100,7 @@ static void sums_run(struct job *job)
 	_cleanup_(db_finalizep) sqlite3_stmt *statement = NULL;
 	int r;
 
-	r = db_prepare(writer_db(s->writer), sums_sql, &statement);
+	r = db_prepare(writer_db(s->writer), sums_sql[s->spec.by], &statement);
 	if (r >= 0)
 		r = bind_spec(statement, &s->spec);
 	if (r >= 0)
@@ -139,10 +153,9 @@ int store_usage_assigned(struct store *store, const char *tenant, int64_t day,
 		return r;
 	r = db_step(statement);
 	if (r >= 0)
-		*ret_usec = r > 0 ?
-				    (uint64_t)sqlite3_column_int64(statement,
-								   0) :
-				    0;
+		*ret_usec =
+			r > 0 ? (uint64_t)sqlite3_column_int64(statement, 0) :
+				0;
 	db_reset(statement);
 	return r < 0 ? r : 0;
 }

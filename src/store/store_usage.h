@@ -5,7 +5,8 @@
 /*
  * Sums of the usage ledger. They are kept by day (UTC, counted from 1970) as the
  * ledger grows; what a session used counts on the day on which its account was
- * closed, what an execution used on the day of its end.
+ * closed, what an execution used on the day of its end. By origin they are made
+ * of the entries, as long as those are kept.
  */
 
 #include "store/store.h"
@@ -13,14 +14,25 @@
 /* Sums of one report. */
 #define STORE_SUMS_MAX 10000
 
+/** enum store_sums_by - What there is a sum for, within each tenant */
+enum store_sums_by {
+	STORE_SUMS_BY_TENANT,
+	STORE_SUMS_BY_DAY,
+	STORE_SUMS_BY_ORIGIN,
+
+	STORE_SUMS_BY_COUNT,
+};
+
 /**
  * struct store_sum - What a tenant used
  * @tenant:	"" stands for all that were deleted
+ * @origin:	What made the sessions, or ""
  * @day:	-1: over all days that were asked for
  * @sessions:	That began
  */
 struct store_sum {
 	char tenant[STORE_TENANT_SIZE];
+	char origin[STORE_NAME_SIZE];
 	int64_t day;
 	uint64_t sessions;
 	uint64_t executions;
@@ -35,16 +47,21 @@ struct store_sum {
 /**
  * struct store_sums_spec - What a report is about
  * @since_day:	First day
- * @by_day:	A sum for each day, else one for each tenant
+ * @by:		What there is a sum for
  * @tenant:	"": of all
  */
 struct store_sums_spec {
 	int64_t since_day;
-	bool by_day;
+	enum store_sums_by by;
 	char tenant[STORE_TENANT_SIZE];
 };
 
-/** store_sums_fn - @sums are valid during the call, in order of tenant and day */
+/**
+ * store_sums_fn - @sums are valid during the call
+ *
+ * They come in order of the tenant, and then of the day, or the one with most VM
+ * time first.
+ */
 typedef void store_sums_fn(void *userdata, int r, const struct store_sum *sums,
 			   size_t count);
 

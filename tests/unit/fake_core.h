@@ -77,7 +77,7 @@ struct core {
 	struct tenant_limits tenant_limits;
 	bool tenant_created;
 	int64_t usage_since;
-	bool usage_by_day;
+	enum usage_by usage_by;
 	uint64_t uploaded;
 	struct core_upload *stalled;
 	struct fake_file file[FAKE_FILES_MAX];

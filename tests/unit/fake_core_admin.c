@@ -174,14 +174,20 @@ int core_admin_tenant_delete(struct core *core, const char *id,
 	return core_admin_key_revoke(core, id, done, userdata, err);
 }
 
-int core_admin_usage(struct core *core, int64_t since_day, bool by_day,
+int core_admin_usage(struct core *core, int64_t since_day, enum usage_by by,
 		     const char *tenant, json_fn done, void *userdata,
 		     struct error *err)
 {
 	(void)tenant;
 	core->usage_since = since_day;
-	core->usage_by_day = by_day;
+	core->usage_by = by;
 	return core_admin_audit(core, done, userdata, err);
+}
+
+bool usage_by_find(const char *name, enum usage_by *ret)
+{
+	*ret = USAGE_BY_DAY;
+	return strcmp(name, "day") == 0;
 }
 
 int core_admin_backup(struct core *core, core_backup_fn done, void *userdata,

@@ -350,7 +350,7 @@ static void a_report_begins_on_the_day_that_was_asked_for(void **state)
 			  body, sizeof(body)),
 		200);
 	assert_int_equal(fx->core->usage_since, 10);
-	assert_true(fx->core->usage_by_day);
+	assert_int_equal(fx->core->usage_by, USAGE_BY_DAY);
 	assert_int_equal(ask_admin(fx,
 				   "GET /admin/v1/usage?since=yesterday "
 				   "HTTP/1.1\r\n" HOST "\r\n",

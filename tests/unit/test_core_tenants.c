@@ -145,11 +145,66 @@ static void delete_tenant(struct fixture *fx, const char *id)
 static void usage_of(struct fixture *fx, struct answer *ret)
 {
 	*ret = (struct answer){ .called = false };
-	assert_int_equal(core_admin_usage(fx->core, 0, false, NULL, on_json,
+	assert_int_equal(core_admin_usage(fx->core, 0, USAGE_BY_TENANT, NULL, on_json,
 					  ret, &ret->err),
 			 0);
 	RUN_UNTIL(fx, ret->called);
 	assert_false(ret->failed);
+}
+
+static void create_from(struct fixture *fx, const char *origin,
+			char container[ID_SIZE])
+{
+	const struct container_spec spec = { .name = "x", .origin = origin };
+	struct answer a = { .called = false };
+
+	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
+					       on_container, &a, &a.err),
+			 0);
+	RUN_UNTIL(fx, a.called);
+	assert_false(a.failed);
+	strcpy(container, a.id);
+	fixture_wait_state(fx, container, SESSION_VIEW_RUNNING);
+}
+
+/* What lives is with its origin, too, before anything is in the books. */
+static void sessions_are_counted_by_what_made_them(void **state)
+{
+	struct fixture *fx = *state;
+	char c[4][ID_SIZE];
+	struct answer a = { .called = false };
+	enum usage_by by;
+
+	fixture_start(fx);
+	create_from(fx, "conv_1", c[0]);
+	create_from(fx, "conv_2", c[1]);
+	create_from(fx, "conv_1", c[2]);
+	create_from(fx, NULL, c[3]);
+	clock_advance(fx->clock, USEC_PER_MINUTE);
+	assert_int_equal(core_container_delete(fx->core, &fx->who, c[0],
+					       on_done, &a, &a.err),
+			 0);
+	RUN_UNTIL(fx, a.called && vmd_running(&fx->vmd) == 3);
+	fixture_settle(fx);
+	clock_advance(fx->clock, USEC_PER_MINUTE);
+
+	assert_true(usage_by_find("origin", &by));
+	a = (struct answer){ .called = false };
+	assert_int_equal(core_admin_usage(fx->core, 0, by, NULL, on_json, &a,
+					  &a.err),
+			 0);
+	RUN_UNTIL(fx, a.called);
+	assert_false(a.failed);
+	/* One of two sessions of the first has ended after a minute. */
+	assert_non_null(strstr(a.text, "\"origin\":\"conv_1\","
+				       "\"sessions\":2,\"live_sessions\":1,"
+				       "\"executions\":0,\"assigned_s\":18"));
+	assert_non_null(strstr(a.text, "\"origin\":\"conv_2\","
+				       "\"sessions\":1,\"live_sessions\":1,"
+				       "\"executions\":0,\"assigned_s\":12"));
+	assert_non_null(strstr(a.text, "\"origin\":\"api\","
+				       "\"sessions\":1,\"live_sessions\":1"));
+	assert_false(usage_by_find("week", &by));
 }
 
 /* A tenant with a file, a session in which code ran, and a key. */
@@ -415,6 +470,7 @@ int main(void)
 		TEST(limits_of_one_tenant_are_its_own),
 		TEST(executions_have_a_limit_over_all_containers),
 		TEST(a_limit_ends_nobody_elses_session),
+		TEST(sessions_are_counted_by_what_made_them),
 		TEST(a_deleted_tenant_is_erased_whole),
 		TEST(a_kill_does_not_stop_the_erasing),
 		TEST(the_sockets_own_tenant_stays),

@@ -615,14 +615,22 @@ def usage_is_a_table_csv_or_json(fx):
     assert re.search(r"^acme +- +2 +3 +2\.00 +0\.50 +0\.00 +75 %", text, re.M)
     assert "(deleted)" in text
     assert fx.ctl("usage", "--csv").stdout == (
-        "tenant,day,sessions,live_sessions,executions,assigned_s,"
+        "tenant,day,origin,sessions,live_sessions,executions,assigned_s,"
         "executing_ms,cpu_ms,memory_gib_s,bytes_in,bytes_out,idle_share\n"
-        "acme,,2,1,3,7200,1800000,1000,7200.5,1,2048,0.75\n"
-        ",,2,1,3,7200,1800000,1000,7200.5,1,2048,0.75\n")
+        "acme,,,2,1,3,7200,1800000,1000,7200.5,1,2048,0.75\n"
+        ",,,2,1,3,7200,1800000,1000,7200.5,1,2048,0.75\n")
     assert json.loads(fx.ctl("usage", "--json").stdout)["usage"][0] == row
     path = "GET /admin/v1/usage?by=day&since=2026-11-01&tenant=a%26b"
     fx.special[re.escape(path)] = lambda h: h.send({"usage": []})
-    fx.ctl("usage", "--days", "--since", "2026-11-01", "--tenant", "a&b")
+    fx.ctl("usage", "--by", "day", "--since", "2026-11-01", "--tenant", "a&b")
+    fx.special[re.escape("GET /admin/v1/usage?by=origin")] = lambda h: h.send(
+        {"usage": [dict(row, origin="conv_7"), dict(row, origin="api")]})
+    text = fx.ctl("usage", "--by", "origin").stdout
+    assert re.search(r"^TENANT +ORIGIN ", text, re.M), text
+    assert re.search(r"^acme +conv_7 +2 +3 +2\.00 ", text, re.M), text
+    assert "\nacme,,conv_7,2,1," in fx.ctl("usage", "--by", "origin",
+                                          "--csv").stdout
+    assert "'week'" in fx.ctl("usage", "--by", "week", status=2).stderr
     assert "Cupola-Tenant" not in fx.asked[-1][3]
 
 

@@ -57,10 +57,10 @@ static void on_sums(void *userdata, int r, const struct store_sum *sums,
 		s->sum[i] = sums[i];
 }
 
-static struct sums sum_up(struct fixture *fx, int64_t since, bool by_day,
+static struct sums sum_up(struct fixture *fx, int64_t since, enum store_sums_by by,
 			  const char *tenant)
 {
-	struct store_sums_spec spec = { .since_day = since, .by_day = by_day };
+	struct store_sums_spec spec = { .since_day = since, .by = by };
 	struct sums s = { .called = false };
 
 	COPY(spec.tenant, tenant);
@@ -90,7 +90,7 @@ static void the_ledger_is_summed_up_by_tenant_and_day(void **state)
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(add_usage(fx, &rows[i]), 0);
-	s = sum_up(fx, 0, false, "");
+	s = sum_up(fx, 0, STORE_SUMS_BY_TENANT, "");
 	assert_int_equal(s.count, 2);
 	assert_string_equal(s.sum[0].tenant, "t1");
 	assert_int_equal(s.sum[0].day, -1);
@@ -99,18 +99,59 @@ static void the_ledger_is_summed_up_by_tenant_and_day(void **state)
 	assert_int_equal(s.sum[0].executing_usec, 7);
 	assert_int_equal(s.sum[0].assigned_usec, 150);
 	assert_int_equal(s.sum[1].assigned_usec, 5);
-	s = sum_up(fx, 10, true, "t1");
+	s = sum_up(fx, 10, STORE_SUMS_BY_DAY, "t1");
 	assert_int_equal(s.count, 2);
 	assert_int_equal(s.sum[0].day, 10);
 	assert_int_equal(s.sum[1].assigned_usec, 150);
-	assert_int_equal(sum_up(fx, 11, false, "t1").sum[0].sessions, 0);
-	assert_int_equal(sum_up(fx, 12, false, "").count, 0);
+	assert_int_equal(sum_up(fx, 11, STORE_SUMS_BY_TENANT, "t1").sum[0].sessions, 0);
+	assert_int_equal(sum_up(fx, 12, STORE_SUMS_BY_TENANT, "").count, 0);
 	assert_int_equal(store_usage_assigned(fx->store, "t1", 11, &assigned),
 			 0);
 	assert_int_equal(assigned, 150);
 	assert_int_equal(store_usage_assigned(fx->store, "t1", 12, &assigned),
 			 0);
 	assert_int_equal(assigned, 0);
+}
+
+static void put_origin(struct fixture *fx, const char *origin, const char *tenant,
+		       const char *container, uint64_t assigned, usec_t at)
+{
+	struct store_usage row = usage_row(tenant, container, "created", 1, at);
+
+	COPY(row.origin, origin);
+	assert_int_equal(add_usage(fx, &row), 0);
+	COPY(row.kind, "ended");
+	row.amount = assigned;
+	assert_int_equal(add_usage(fx, &row), 0);
+}
+
+static void the_ledger_is_summed_up_by_what_made_the_sessions(void **state)
+{
+	struct fixture *fx = *state;
+	struct sums s;
+
+	put_origin(fx, "api", "t1", "c1", 100, 10 * DAY_USEC);
+	put_origin(fx, "conv_1", "t1", "c2", 300, 10 * DAY_USEC);
+	put_origin(fx, "conv_1", "t1", "c3", 400, 12 * DAY_USEC);
+	put_origin(fx, "conv_2", "t1", "c4", 400, 9 * DAY_USEC + 1);
+	put_origin(fx, "conv_1", "t2", "c5", 5, 11 * DAY_USEC);
+	s = sum_up(fx, 0, STORE_SUMS_BY_ORIGIN, "");
+	assert_int_equal(s.count, 4);
+	/* Who used most comes first, and no tenant's are another's. */
+	assert_string_equal(s.sum[0].origin, "conv_1");
+	assert_string_equal(s.sum[0].tenant, "t1");
+	assert_int_equal(s.sum[0].sessions, 2);
+	assert_int_equal(s.sum[0].assigned_usec, 700);
+	assert_string_equal(s.sum[1].origin, "conv_2");
+	assert_string_equal(s.sum[2].origin, "api");
+	assert_string_equal(s.sum[3].tenant, "t2");
+	assert_int_equal(s.sum[3].assigned_usec, 5);
+	s = sum_up(fx, 10, STORE_SUMS_BY_ORIGIN, "t1");
+	assert_int_equal(s.count, 2);
+	s = sum_up(fx, 11, STORE_SUMS_BY_ORIGIN, "t1");
+	assert_int_equal(s.count, 1);
+	assert_int_equal(s.sum[0].assigned_usec, 400);
+	assert_int_equal(s.sum[0].day, -1);
 }
 
 static void an_account_is_closed_once(void **state)
@@ -120,7 +161,7 @@ static void an_account_is_closed_once(void **state)
 
 	assert_int_equal(add_usage(fx, &end), 0);
 	assert_int_equal(add_usage(fx, &end), -EEXIST);
-	assert_int_equal(sum_up(fx, 0, false, "t1").sum[0].assigned_usec, 1);
+	assert_int_equal(sum_up(fx, 0, STORE_SUMS_BY_TENANT, "t1").sum[0].assigned_usec, 1);
 }
 
 static void entries_go_and_sums_stay(void **state)
@@ -135,7 +176,7 @@ static void entries_go_and_sums_stay(void **state)
 	assert_int_equal(add_usage(fx, &young), 0);
 	assert_int_equal(fixture_sweep(fx, &spec).usage, 1);
 	assert_int_equal(fixture_sweep(fx, &spec).usage, 0);
-	assert_int_equal(sum_up(fx, 0, false, "t1").sum[0].assigned_usec, 10);
+	assert_int_equal(sum_up(fx, 0, STORE_SUMS_BY_TENANT, "t1").sum[0].assigned_usec, 10);
 }
 
 /* ------------------------------------------------------------------ tenants */
@@ -226,7 +267,7 @@ static void nothing_of_a_closed_tenant_is_left(void **state)
 	assert_int_equal(store_file_get(fx->store, "t2", "file-other", &file),
 			 0);
 	assert_int_equal(fixture_count_blobs(fx), 1);
-	s = sum_up(fx, 0, false, "");
+	s = sum_up(fx, 0, STORE_SUMS_BY_TENANT, "");
 	assert_int_equal(s.count, 1);
 	assert_string_equal(s.sum[0].tenant, "");
 	assert_int_equal(s.sum[0].assigned_usec, 60);
@@ -361,6 +402,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_ledger_is_summed_up_by_tenant_and_day),
+		TEST(the_ledger_is_summed_up_by_what_made_the_sessions),
 		TEST(an_account_is_closed_once),
 		TEST(entries_go_and_sums_stay),
 		TEST(nothing_of_a_closed_tenant_is_left),
