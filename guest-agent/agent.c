@@ -17,6 +17,7 @@
 #include "link.h"
 #include "loop.h"
 #include "report.h"
+#include "session.h"
 #include "stage.h"
 #include "visitor.h"
 #include "zygote.h"
@@ -75,6 +76,7 @@ static int watch_children(void)
 static void on_zygote_ready(void)
 {
 	stage_reached(WIRE_STAGE_IMPORTED);
+	session_measure();
 	kernel_want();
 }
 

@@ -20,14 +20,24 @@
 #include "report.h"
 #include "stage.h"
 
-/* Of the guest's memory, for Linux, the agent and the zygote. */
-#define RESERVE_BYTES (32ull * 1024 * 1024)
-#define RESERVE_PART 8
+/*
+ * Of the memory that is free before the first kernel, what user code does not
+ * get: for files on their way, for what Linux and the agent take later, and so
+ * that Linux need not look for memory all the time.
+ */
+#define RESERVE_BYTES (6ull * 1024 * 1024)
+#define RESERVE_PART 32
+
+#define DROP_CACHES "/proc/sys/vm/drop_caches"
+#define DROP_PAGES "1"
 
 #define GRACE_USEC (1 * USEC_PER_SEC)
 #define GRACE_EMULATED_USEC (3 * USEC_PER_SEC)
 
 static bool configured;
+static uint64_t memory_room;	/* for kernels; 0 until the zygote is ready */
+static uint64_t memory_wanted;
+static uint32_t pids_max;
 
 bool session_is_configured(void)
 {
@@ -43,12 +53,62 @@ static uint64_t memory_total(void)
 	return (uint64_t)info.totalram * info.mem_unit;
 }
 
-static uint64_t memory_limit(uint64_t wanted)
+static void complain(int r, const char *what)
 {
-	uint64_t total = memory_total();
-	uint64_t most = total - total / RESERVE_PART - RESERVE_BYTES;
+	if (r < 0)
+		report_error(r, "cannot set %s", what);
+}
 
-	return wanted == 0 || wanted > most ? most : wanted;
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), r = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		r = -errno;
+	(void)close(fd);
+	return r;
+}
+
+/*
+ * The kernel's limit must be what makes it end. If it may have so much that the
+ * guest runs out of memory first, Linux evicts the pages of Python's code to
+ * find some, over and over as they are read again, and does not see that there
+ * is nothing left to find: what should be over at once goes on for minutes.
+ */
+static void set_limits(void)
+{
+	uint64_t max = memory_room;
+
+	if (!configured || memory_room == 0)
+		return;
+	if (memory_wanted > 0 && memory_wanted < max)
+		max = memory_wanted;
+	complain(cgroup_set_limits(max, pids_max), "limits");
+}
+
+/*
+ * What remains is measured, not guessed, since images differ in what they
+ * import. The files that this was read from will not be read again: without
+ * them only code that is in use is cached, which nothing should evict.
+ */
+void session_measure(void)
+{
+	struct sysinfo info;
+	uint64_t unit, reserve;
+
+	if (memory_room > 0)
+		return;
+	complain(write_text(DROP_CACHES, DROP_PAGES), "the cache free");
+	if (sysinfo(&info) < 0)
+		return;
+	unit = info.mem_unit;
+	reserve = info.totalram * unit / RESERVE_PART + RESERVE_BYTES;
+	memory_room = info.freeram * unit;
+	memory_room = memory_room > 2 * reserve ? memory_room - reserve :
+						  memory_room / 2;
+	set_limits();
 }
 
 static int set_clock(uint64_t wall_usec)
@@ -87,22 +147,17 @@ static int set_hostname(struct bytes name)
 	return sethostname((const char *)name.data, name.size) < 0 ? -errno : 0;
 }
 
-static void complain(int r, const char *what)
-{
-	if (r < 0)
-		report_error(r, "cannot set %s", what);
-}
-
 void session_configure(const struct message_configure *m)
 {
 	complain(set_clock(m->wall_usec), "the clock");
 	complain(add_entropy(m->entropy), "entropy");
 	complain(set_hostname(m->hostname), "the host name");
-	complain(cgroup_set_limits(memory_limit(m->memory_max_bytes),
-				   m->pids_max), "limits");
+	memory_wanted = m->memory_max_bytes;
+	pids_max = m->pids_max;
 	exec_set_grace(m->flags & WIRE_CONFIGURE_EMULATED ?
 			       GRACE_EMULATED_USEC : GRACE_USEC);
 	configured = true;
+	set_limits();
 	stage_reached(WIRE_STAGE_CONFIGURED);
 }
 

@@ -14,6 +14,9 @@
  */
 void session_configure(const struct message_configure *m);
 
+/* The zygote is ready: what memory is left is what kernels may have. */
+void session_measure(void);
+
 bool session_is_configured(void);
 
 void session_status(struct message_status *ret);

@@ -54,3 +54,13 @@ def test_a_shown_figure_becomes_a_file(analyst):
     assert box.content(figure["file_id"]).startswith(b"\x89PNG")
     assert done["stderr"] == ""
     box.delete()
+
+
+def test_arrays_may_take_most_of_the_memory(analyst):
+    box = analyst.container()
+    done = box.run("import numpy as np\n"
+                   "a = np.ones(72 << 20)\n"
+                   "for i in range(3): a += 1\n"
+                   "print(a.nbytes >> 20, a.sum() / a.size)", timeout_s=280)
+    assert done["stdout"] == "576 4.0\n", done
+    box.delete()
