@@ -8,6 +8,7 @@ dist_man_MANS += \
 	%reldir%/cupolad.8
 
 dist_doc_DATA += \
+	%reldir%/agents.md \
 	%reldir%/architecture.md \
 	%reldir%/guest-protocol.md \
 	%reldir%/images.md \

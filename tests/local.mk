@@ -13,12 +13,14 @@ AM_TESTS_ENVIRONMENT = \
 	export TSAN_OPTIONS;
 EXTRA_DIST += %reldir%/README %reldir%/tsan.supp \
 	%reldir%/clients/package.json \
+	%reldir%/clients/agents.mjs \
 	%reldir%/clients/containers.mjs \
 	%reldir%/clients/description.mjs \
 	%reldir%/clients/files.mjs \
 	%reldir%/clients/lib.mjs \
 	%reldir%/clients/mcp.mjs \
 	%reldir%/clients/mcp-modern.mjs \
+	%reldir%/clients/project.mjs \
 	%reldir%/clients/sessions.mjs \
 	%reldir%/clients/toolboxes.mjs
 

@@ -1,33 +1,8 @@
 // Foundry's toolboxes, through its project library, and their MCP endpoints.
 import assert from "node:assert/strict";
-import { AIProjectClient } from "@azure/ai-projects";
-import { call, key, refused, run, test, url } from "./lib.mjs";
+import { call, run, test } from "./lib.mjs";
+import { collect, fails, project } from "./project.mjs";
 
-const endpoint = `${url}/api/projects/default`;
-
-// The library sends tokens over TLS only.
-const plain = {
-	name: "plain",
-	sendRequest: async (request, next) => {
-		const https = request.url;
-
-		request.url = https.replace(/^https:/, "http:");
-		request.allowInsecureConnection = true;
-		try {
-			return await next(request);
-		} finally {
-			request.url = https;
-		}
-	},
-};
-const project = new AIProjectClient(endpoint.replace(/^http:/, "https:"), {
-	getToken: async () => ({
-		token: key, expiresOnTimestamp: Date.now() + 3_600_000,
-	}),
-}, {
-	retryOptions: { maxRetries: 0 },
-	additionalPolicies: [{ position: "perRetry", policy: plain }],
-});
 const toolboxes = project.toolboxes ?? project.beta.toolboxes;
 const entry = { type: "code_interpreter", container: { type: "auto" } };
 
@@ -40,20 +15,6 @@ async function rpc(path, method, params) {
 
 	assert.equal(response.status, 200);
 	return (await response.json()).result;
-}
-
-async function collect(items) {
-	const all = [];
-
-	for await (const item of items)
-		all.push(item);
-	return all;
-}
-
-function gone(promise) {
-	return refused(404, promise.catch((error) => {
-		throw Object.assign(error, { status: Number(error.statusCode) });
-	}));
 }
 
 test("versions are made, promoted and deleted", async () => {
@@ -69,7 +30,7 @@ test("versions are made, promoted and deleted", async () => {
 	assert.deepEqual((await collect(toolboxes.list())).map((t) => t.name),
 		["box"]);
 	await toolboxes.deleteVersion("box", "1");
-	await gone(toolboxes.getVersion("box", "1"));
+	await fails(404, toolboxes.getVersion("box", "1"));
 });
 
 test("the endpoint offers its entries and runs code", async () => {
@@ -85,7 +46,7 @@ test("the endpoint offers its entries and runs code", async () => {
 
 test("a toolbox that was deleted is gone", async () => {
 	await toolboxes.delete("box");
-	await gone(toolboxes.get("box"));
+	await fails(404, toolboxes.get("box"));
 });
 
 await run();

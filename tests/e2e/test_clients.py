@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 SOURCE = pathlib.Path(__file__).parent.parent / "clients"
-PROGRAMS = sorted(p.stem for p in SOURCE.glob("*.mjs") if p.stem not in ("description", "lib"))
+PROGRAMS = sorted(p.stem for p in SOURCE.glob("*.mjs") if p.stem not in ("description", "lib", "project"))
 NODE_MIN = 20
 
 
