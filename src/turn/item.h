@@ -29,6 +29,9 @@ enum item_type {
 	ITEM_TYPE_COUNT,
 };
 
+/** item_type_word() - As items have it, as in "function_call" */
+const char *item_type_word(enum item_type type);
+
 /**
  * struct item - One in its kept form
  * @json:	Text of the whole object, with everything that "include" may
@@ -64,19 +67,32 @@ enum item_include {
  * @ret:	Appended to; on failure as before
  * @err:	ERR_BAD_REQUEST with param such as "input[2].content[0].type"
  *
- * A reference is resolved to the item it names (an earlier one of the tenant);
- * an item that was given without id gets one.
+ * A reference is resolved to the item it names (an earlier one of the tenant,
+ * or ERR_NOT_FOUND); an item that was given without id gets one. An id that is
+ * in @ret already is refused. An interpreter's call that comes without outputs
+ * has those that were kept under its id.
  */
 int items_read(struct core *core, const struct principal *who,
 	       const struct json_object *input, const char *path, size_t max,
 	       struct items *ret, struct error *err);
 
-/** items_add() - Take over the text of a kept item and note its id and type */
+/**
+ * items_add() - Take over the text of a kept item and note its id and type
+ * @json:	From malloc(); taken over if the call succeeds
+ */
 int items_add(struct items *items, const char *id, enum item_type type,
 	      char *json, size_t size);
 
-/** items_add_text() - The same from the database: id and type are read out */
+/**
+ * items_add_text() - The same from the database: id and type are read out
+ * @json:	Copied
+ *
+ * Return: 0; -ENOMEM; -EBADMSG or -EINVAL for what is no kept item
+ */
 int items_add_text(struct items *items, const char *json, size_t size);
+
+/** items_truncate() - Keep the first @count only */
+void items_truncate(struct items *items, size_t count);
 
 void items_done(struct items *items);
 

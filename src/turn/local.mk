@@ -9,8 +9,13 @@ libturn_a_SOURCES = \
 	%reldir%/agent_inputs.c %reldir%/agent_inputs.h \
 	%reldir%/agent_schema.c %reldir%/agent_schema.h \
 	%reldir%/agent_template.c %reldir%/agent_template.h \
-	%reldir%/item.h \
+	%reldir%/item.c %reldir%/item.h \
 	%reldir%/item_include.c \
+	%reldir%/item_kinds.c \
+	%reldir%/item_parts.c \
+	%reldir%/item_private.h \
+	%reldir%/item_read.c \
+	%reldir%/metadata.c %reldir%/metadata.h \
 	%reldir%/turn.c %reldir%/turn.h \
 	%reldir%/upstream.c %reldir%/upstream.h \
 	%reldir%/upstream_key.c %reldir%/upstream_key.h \

@@ -24,3 +24,8 @@ unit_tests += %reldir%/test_turn_agent_inputs
 tests_unit_test_turn_agent_inputs_SOURCES = \
 	%reldir%/test_turn_agent_inputs.c $(agent_fixture)
 tests_unit_test_turn_agent_inputs_LDADD = $(agent_fixture_libs)
+
+# The test itself is what items ask of core.
+unit_tests += %reldir%/test_turn_item
+tests_unit_test_turn_item_SOURCES = %reldir%/test_turn_item.c %reldir%/test.h
+tests_unit_test_turn_item_LDADD = libturn.a $(base_libs) $(CMOCKA_LIBS)
