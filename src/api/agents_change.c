@@ -13,6 +13,7 @@
 #include "api/request.h"
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "turn/metadata.h"
 #include "turn/turn.h"
 
 /* ------------------------------------------------------------------- a version */
@@ -80,7 +81,7 @@ static int read_version(struct request *req, struct version_fields *ret,
 					     sizeof(version_table[0]),
 				     JSON_UNKNOWN_IGNORED, ret, err);
 	if (r >= 0)
-		r = definitions_check_metadata(ret->metadata, err);
+		r = metadata_check(ret->metadata, err);
 	if (r >= 0)
 		r = agent_check(ret->definition, "definition", err);
 	return r < 0 ? r : write_text(ret, text, err);

@@ -8,12 +8,6 @@
 #include "api/request.h"
 #include "base/json.h"
 
-enum {
-	METADATA_MAX = 16,
-	METADATA_KEY_MAX = 64,
-	METADATA_VALUE_MAX = 512,
-};
-
 int definitions_check_call(struct request *req, struct error *err)
 {
 	const char *version;
@@ -64,39 +58,6 @@ int definitions_refuse_name(struct error *err)
 	return api_refuse(err, "name",
 			  "must be 1 to 63 letters, digits and inner hyphens",
 			  NULL);
-}
-
-struct metadata_check {
-	unsigned count;
-	struct error *err;
-};
-
-static int on_metadata(const char *key, struct json_object *value,
-		       void *userdata)
-{
-	struct metadata_check *check = userdata;
-
-	if (++check->count > METADATA_MAX)
-		return api_refuse(check->err, "metadata",
-				  "has more than 16 keys", NULL);
-	if (strlen(key) > METADATA_KEY_MAX)
-		return api_refuse(check->err, "metadata",
-				  "has a key of more than 64 bytes", NULL);
-	if (json_kind_of(value) != JSON_STRING)
-		return api_refuse(check->err, "metadata",
-				  "has a value that is no string", NULL);
-	if (json_string_of(value).length > METADATA_VALUE_MAX)
-		return api_refuse(check->err, "metadata",
-				  "has a value of more than 512 bytes", NULL);
-	return 0;
-}
-
-int definitions_check_metadata(const struct json_object *metadata,
-			       struct error *err)
-{
-	struct metadata_check check = { 0, err };
-
-	return json_each_member(metadata, on_metadata, &check);
 }
 
 void definitions_write_version(struct json_writer *w, const char *key,

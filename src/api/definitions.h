@@ -38,10 +38,6 @@ int definitions_read_version(const char *text,
 /** definitions_refuse_name() - A new one would have an impossible name */
 int definitions_refuse_name(struct error *err);
 
-/** definitions_check_metadata() - At most 16 strings of 512 bytes */
-int definitions_check_metadata(const struct json_object *metadata,
-			       struct error *err);
-
 /** definitions_write_version() - A version's number, as the string it is */
 void definitions_write_version(struct json_writer *w, const char *key,
 			       uint64_t version);

@@ -12,6 +12,7 @@
 #include "api/toolbox_offer.h"
 #include "api/toolboxes.h"
 #include "base/cleanup.h"
+#include "turn/metadata.h"
 
 struct version_fields {
 	struct json_string description;
@@ -94,7 +95,7 @@ static int read_definition(struct request *req, struct buf *text,
 					     sizeof(version_table[0]),
 				     JSON_UNKNOWN_IGNORED, &fields, err);
 	if (r >= 0)
-		r = definitions_check_metadata(fields.metadata, err);
+		r = metadata_check(fields.metadata, err);
 	if (r >= 0)
 		r = toolbox_offer_read(object, &offer, err);
 	if (r >= 0)

@@ -20,8 +20,8 @@
 #define CORE_ITEM_MAX (8 * 1024 * 1024)
 #define CORE_RESPONSE_MAX (1024 * 1024)
 
-/* Bytes of a conversation's metadata. */
-#define CORE_METADATA_MAX (16 * 1024)
+/* Bytes of a conversation's metadata as JSON, each of which may be escaped. */
+#define CORE_METADATA_MAX (64 * 1024)
 
 /* Items that one call may add, and of one conversation or response. */
 #define CORE_ITEMS_ADD_MAX 1024
