@@ -27,6 +27,7 @@ libbase_a_SOURCES = \
 	%reldir%/settings_file.c %reldir%/settings_file.h \
 	%reldir%/settings_table.c \
 	%reldir%/settings_value.c %reldir%/settings_value.h \
+	%reldir%/sse_reader.c %reldir%/sse_reader.h \
 	%reldir%/timer.c %reldir%/timer.h \
 	%reldir%/worker.c %reldir%/worker.h
 

@@ -11,7 +11,7 @@
 #include "cli/calls.h"
 #include "cli/cli.h"
 #include "cli/client.h"
-#include "cli/sse.h"
+#include "base/sse_reader.h"
 #include "cli/text.h"
 #include "cli/views.h"
 
@@ -57,7 +57,7 @@ static void print_line(const char *type, const struct json_object *event)
 static int print_json(struct cli *cli, const struct sse_event *event,
 		      const struct json_object *data)
 {
-	_cleanup_(buf_done) struct buf line = BUF_INIT(SSE_EVENT_MAX);
+	_cleanup_(buf_done) struct buf line = BUF_INIT(CLIENT_ANSWER_MAX);
 	struct json_writer w = JSON_WRITER_INIT(&line);
 
 	json_write_object(&w, NULL);
@@ -93,13 +93,13 @@ static int on_event(const struct sse_event *event, void *userdata)
 
 struct follower {
 	struct cli *cli;
-	struct sse *sse;
+	struct sse_reader *sse;
 };
 
 static int on_bytes(const void *bytes, size_t length, void *userdata)
 {
 	struct follower *f = userdata;
-	int r = sse_feed(f->sse, bytes, length);
+	int r = sse_reader_feed(f->sse, bytes, length);
 
 	if (r == -ENOMEM || r == -EMSGSIZE)
 		return cli_fail(f->cli, CLI_BROKEN,
@@ -110,7 +110,7 @@ static int on_bytes(const void *bytes, size_t length, void *userdata)
 
 static int follow(struct follower *f, struct client *client)
 {
-	const char *last = sse_last_id(f->sse);
+	const char *last = sse_reader_last_id(f->sse);
 	_cleanup_free_ char *path =
 		calls_path(last[0] ? "/admin/v1/events?after=" :
 				     "/admin/v1/events",
@@ -124,13 +124,13 @@ static int follow(struct follower *f, struct client *client)
 
 	if (!path)
 		return cli_fail(f->cli, CLI_LOCAL, "Out of memory");
-	sse_restart(f->sse);
+	sse_reader_restart(f->sse);
 	return client_call(client, &request, NULL);
 }
 
 int cmd_events(struct cli *cli, int argc, char **argv)
 {
-	_cleanup_(sse_freep) struct sse *sse = NULL;
+	_cleanup_(sse_reader_freep) struct sse_reader *sse = NULL;
 	struct follower f = { .cli = cli };
 	struct client *client;
 	struct args args;
@@ -142,12 +142,12 @@ int cmd_events(struct cli *cli, int argc, char **argv)
 	r = cli_client(cli, &client);
 	if (r < 0)
 		return r;
-	if (sse_new(on_event, cli, &sse) < 0)
+	if (sse_reader_new(CLIENT_ANSWER_MAX, on_event, cli, &sse) < 0)
 		return cli_fail(cli, CLI_LOCAL, "Out of memory");
 	f.sse = sse;
 	r = follow(&f, client);
 	/* A daemon that is started again is followed further, once it was there. */
-	while ((r == 0 || r == -CLI_UNREACHABLE) && sse_last_id(sse)[0]) {
+	while ((r == 0 || r == -CLI_UNREACHABLE) && sse_reader_last_id(sse)[0]) {
 		cli_forgive(cli);
 		if (client_pause(client, RETRY_MSEC) < 0)
 			return -CLI_INTERRUPTED;

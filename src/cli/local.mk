@@ -28,7 +28,6 @@ libcli_a_SOURCES = \
 	%reldir%/ps.c \
 	%reldir%/run.c \
 	%reldir%/save.c %reldir%/save.h \
-	%reldir%/sse.c %reldir%/sse.h \
 	%reldir%/stream.c %reldir%/stream.h \
 	%reldir%/table.c %reldir%/table.h \
 	%reldir%/tenants.c \

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/progress.h"
-#include "cli/sse.h"
+#include "base/sse_reader.h"
 #include "cli/stream.h"
 #include "cli/text.h"
 #include "cli/views.h"
@@ -21,7 +21,7 @@
 struct stream {
 	struct cli *cli;
 	const char *container;
-	struct sse *sse;
+	struct sse_reader *sse;
 	char *id;
 	struct json_object *done;
 	bool out_terminal;
@@ -124,7 +124,7 @@ static int on_event(const struct sse_event *event, void *userdata)
 static int on_bytes(const void *data, size_t length, void *userdata)
 {
 	struct stream *s = userdata;
-	int r = sse_feed(s->sse, data, length);
+	int r = sse_reader_feed(s->sse, data, length);
 
 	if (r == -ENOMEM)
 		return cli_fail(s->cli, CLI_LOCAL, "Out of memory");
@@ -155,7 +155,7 @@ static int stream_begin(struct stream *s, struct client *client,
 
 static int stream_resume(struct stream *s, struct client *client)
 {
-	const char *last = sse_last_id(s->sse);
+	const char *last = sse_reader_last_id(s->sse);
 	_cleanup_free_ char *path = calls_path(
 		"/v1/containers/", s->container, "/executions/", s->id,
 		last[0] ? "/events?after=" : "/events", last, NULL);
@@ -169,7 +169,7 @@ static int stream_resume(struct stream *s, struct client *client)
 
 	if (!path)
 		return cli_fail(s->cli, CLI_LOCAL, "Out of memory");
-	sse_restart(s->sse);
+	sse_reader_restart(s->sse);
 	return client_call(client, &request, NULL);
 }
 
@@ -204,7 +204,7 @@ static int stream_follow(struct stream *s, const char *body)
 int stream_run(struct cli *cli, const char *container, const char *body,
 	       char *ret_id, struct json_object **ret_done)
 {
-	_cleanup_(sse_freep) struct sse *sse = NULL;
+	_cleanup_(sse_reader_freep) struct sse_reader *sse = NULL;
 	struct stream s = {
 		.cli = cli,
 		.container = container,
@@ -214,7 +214,7 @@ int stream_run(struct cli *cli, const char *container, const char *body,
 	};
 	int r;
 
-	if (sse_new(on_event, &s, &sse) < 0)
+	if (sse_reader_new(CLIENT_ANSWER_MAX, on_event, &s, &sse) < 0)
 		return cli_fail(cli, CLI_LOCAL, "Out of memory");
 	s.sse = sse;
 	r = stream_follow(&s, body);

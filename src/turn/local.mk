@@ -18,8 +18,22 @@ libturn_a_SOURCES = \
 	%reldir%/metadata.c %reldir%/metadata.h \
 	%reldir%/turn.c %reldir%/turn.h \
 	%reldir%/upstream.c %reldir%/upstream.h \
+	%reldir%/upstream_answer.c %reldir%/upstream_answer.h \
+	%reldir%/upstream_call.c %reldir%/upstream_call.h \
+	%reldir%/upstream_chat_read.c \
+	%reldir%/upstream_chat_write.c \
+	%reldir%/upstream_error.c %reldir%/upstream_error.h \
+	%reldir%/upstream_json.c %reldir%/upstream_json.h \
 	%reldir%/upstream_key.c %reldir%/upstream_key.h \
+	%reldir%/upstream_mend.c %reldir%/upstream_mend.h \
+	%reldir%/upstream_metrics.c \
 	%reldir%/upstream_private.h \
-	%reldir%/upstream_target.c %reldir%/upstream_target.h
+	%reldir%/upstream_reader.c %reldir%/upstream_reader.h \
+	%reldir%/upstream_request.c %reldir%/upstream_request.h \
+	%reldir%/upstream_responses_read.c \
+	%reldir%/upstream_responses_write.c \
+	%reldir%/upstream_target.c %reldir%/upstream_target.h \
+	%reldir%/upstream_transfers.c %reldir%/upstream_transfers.h \
+	%reldir%/upstream_try.c
 
 turn_libs = libturn.a $(core_libs) $(CURL_LIBS)

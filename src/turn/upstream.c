@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "turn/upstream_private.h"
+#include "turn/upstream_transfers.h"
 
 DEFINE_FREEP(struct upstream, upstream_free);
 
@@ -35,6 +36,9 @@ int upstream_new(const struct upstream_config *config, struct upstream **ret,
 					       err);
 	if (r < 0)
 		return r;
+	r = upstream_transfers_new(config->event, &u->transfers);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot prepare models");
 	for (i = 0; i < u->targets.count; i++)
 		u->targets.list[i].model.created_at =
 			(int64_t)(clock_wall(config->clock) / USEC_PER_SEC);
@@ -46,6 +50,7 @@ void upstream_free(struct upstream *u)
 {
 	if (!u)
 		return;
+	upstream_transfers_free(u->transfers);
 	upstream_targets_done(&u->targets);
 	free(u);
 }

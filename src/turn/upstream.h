@@ -147,6 +147,14 @@ int upstream_ask(struct upstream *upstream, const struct upstream_round *round,
 		 const struct upstream_events *events, void *userdata,
 		 struct upstream_call **ret, struct error *err);
 
+typedef void (*upstream_figure_fn)(void *userdata, const char *name,
+				   const char *type, const char *help,
+				   const char *labels, double value);
+
+/** upstream_metrics() - Every figure of models once, in Prometheus' terms */
+void upstream_metrics(const struct upstream *upstream, upstream_figure_fn emit,
+		      void *userdata);
+
 /** upstream_call_free() - Cancel it if it is not over; takes NULL */
 void upstream_call_free(struct upstream_call *call);
 

@@ -7,14 +7,22 @@
 #include "turn/upstream.h"
 #include "turn/upstream_target.h"
 
+struct upstream_transfers;
+
 struct upstream {
 	struct upstream_config config;
 	struct upstream_targets targets;
+	struct upstream_transfers *transfers;
 };
 
 /** upstream_find_target() - NULL with ERR_NOT_FOUND if there is none */
 struct upstream_target *upstream_find_target(const struct upstream *u,
 					     const char *name,
 					     struct error *err);
+
+/** upstream_count_end() - For upstream_metrics(); @first_usec is 0 without */
+void upstream_count_end(struct upstream_target *target,
+			const struct upstream_end *end, usec_t began_usec,
+			usec_t first_usec, usec_t now_usec);
 
 #endif

@@ -15,6 +15,25 @@ enum upstream_protocol {
 	UPSTREAM_PROTOCOL_COUNT,
 };
 
+enum { UPSTREAM_BUCKETS = 10 };
+
+/** struct upstream_times - A histogram of times; bounds in upstream_metrics.c */
+struct upstream_times {
+	uint64_t below[UPSTREAM_BUCKETS];
+	uint64_t count;
+	usec_t sum_usec;
+};
+
+/** struct upstream_counts - How a model's answers went */
+struct upstream_counts {
+	uint64_t ended[UPSTREAM_FINISH_COUNT];
+	uint64_t repeated;
+	uint64_t input_tokens;
+	uint64_t output_tokens;
+	struct upstream_times first;
+	struct upstream_times whole;
+};
+
 /**
  * struct upstream_target - A model; strings are the settings', but for owned ones
  * @section:	Of the settings, for messages: "model.default"; owned
@@ -43,6 +62,7 @@ struct upstream_target {
 	unsigned retries;
 	unsigned calls;
 	unsigned calls_max;
+	struct upstream_counts counts;
 };
 
 /** struct upstream_targets - All of them, in the settings' order */

@@ -26,7 +26,6 @@ include $(top_srcdir)/tests/fuzz/core.mk
 include $(top_srcdir)/tests/fuzz/vmd.mk
 include $(top_srcdir)/tests/fuzz/guest.mk
 include $(top_srcdir)/tests/fuzz/api.mk
-include $(top_srcdir)/tests/fuzz/cli.mk
 
 check_PROGRAMS += $(fuzz_targets)
 if !FUZZING

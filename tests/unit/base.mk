@@ -64,3 +64,7 @@ tests_unit_test_base_memory_LDADD = $(base_libs) $(CMOCKA_LIBS)
 tests_unit_test_base_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray \
 	-Wl,--wrap=strdup,--wrap=strndup
+
+unit_tests += %reldir%/test_sse_reader
+tests_unit_test_sse_reader_SOURCES = %reldir%/test_sse_reader.c %reldir%/test.h
+tests_unit_test_sse_reader_LDADD = $(base_libs) $(CMOCKA_LIBS)

@@ -4,10 +4,6 @@ unit_tests += %reldir%/test_cli_save
 tests_unit_test_cli_save_SOURCES = %reldir%/test_cli_save.c %reldir%/test.h
 tests_unit_test_cli_save_LDADD = $(cli_libs) $(CMOCKA_LIBS)
 
-unit_tests += %reldir%/test_cli_sse
-tests_unit_test_cli_sse_SOURCES = %reldir%/test_cli_sse.c %reldir%/test.h
-tests_unit_test_cli_sse_LDADD = $(cli_libs) $(CMOCKA_LIBS)
-
 unit_tests += %reldir%/test_cli_text
 tests_unit_test_cli_text_SOURCES = %reldir%/test_cli_text.c %reldir%/test.h
 tests_unit_test_cli_text_LDADD = $(cli_libs) $(CMOCKA_LIBS)

@@ -1,3 +1,10 @@
-# A model that does what its script says, for tests, examples and documentation.
+# The client of models against a model that does what its script says.
 
 dist_check_SCRIPTS += %reldir%/model.py
+
+check_PROGRAMS += %reldir%/ask
+tests_upstream_ask_SOURCES = %reldir%/ask.c
+tests_upstream_ask_LDADD = libturn.a $(base_libs) $(CURL_LIBS)
+
+TESTS += %reldir%/test_upstream.py
+dist_check_SCRIPTS += %reldir%/test_upstream.py

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "cli/sse.h"
+#include "base/cleanup.h"
+#include "base/sse_reader.h"
 
-enum { TYPE_MAX = 64, ID_LENGTH_MAX = 128 };
+enum { TYPE_MAX = 64, ID_LENGTH_MAX = 128, KEEP_MAX = 16 << 10 };
 
-struct sse {
+struct sse_reader {
 	sse_fn fn;
 	void *userdata;
 	struct buf line;
@@ -21,21 +22,22 @@ struct sse {
 	char last_id[ID_LENGTH_MAX];
 };
 
-int sse_new(sse_fn fn, void *userdata, struct sse **ret_sse)
+int sse_reader_new(size_t event_max, sse_fn fn, void *userdata,
+		   struct sse_reader **ret_reader)
 {
-	struct sse *s = calloc(1, sizeof(*s));
+	struct sse_reader *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
 	s->fn = fn;
 	s->userdata = userdata;
-	s->line = BUF_INIT(SSE_EVENT_MAX);
-	s->data = BUF_INIT(SSE_EVENT_MAX);
-	*ret_sse = s;
+	s->line = BUF_INIT(event_max);
+	s->data = BUF_INIT(event_max);
+	*ret_reader = s;
 	return 0;
 }
 
-void sse_free(struct sse *s)
+void sse_reader_free(struct sse_reader *s)
 {
 	if (!s)
 		return;
@@ -44,14 +46,28 @@ void sse_free(struct sse *s)
 	free(s);
 }
 
-static void event_reset(struct sse *s)
+void sse_reader_freep(struct sse_reader **s)
 {
-	buf_clear(&s->data);
+	sse_reader_free(*s);
+}
+
+/* Streams wait a lot, and are many: one long line is not to stay with each. */
+static void empty(struct buf *b)
+{
+	if (b->length > KEEP_MAX)
+		buf_done(b);
+	else
+		buf_clear(b);
+}
+
+static void event_reset(struct sse_reader *s)
+{
+	empty(&s->data);
 	s->has_data = false;
 	s->type[0] = '\0';
 }
 
-static int event_end(struct sse *s)
+static int event_end(struct sse_reader *s)
 {
 	const struct sse_event event = {
 		.type = s->type[0] ? s->type : "message",
@@ -68,7 +84,7 @@ static int event_end(struct sse *s)
 	return r;
 }
 
-static int add_data(struct sse *s, const char *value, size_t length)
+static int add_data(struct sse_reader *s, const char *value, size_t length)
 {
 	int r = s->has_data ? buf_add_byte(&s->data, '\n') : 0;
 
@@ -85,7 +101,7 @@ static void set_text(char *to, size_t size, const char *value, size_t length)
 	to[length] = '\0';
 }
 
-static int take_field(struct sse *s, const char *name, size_t name_length,
+static int take_field(struct sse_reader *s, const char *name, size_t name_length,
 		      const char *value, size_t length)
 {
 	if (name_length == 4 && memcmp(name, "data", 4) == 0)
@@ -97,7 +113,7 @@ static int take_field(struct sse *s, const char *name, size_t name_length,
 	return 0;
 }
 
-static int take_line(struct sse *s)
+static int take_line(struct sse_reader *s)
 {
 	const char *line = buf_str(&s->line);
 	size_t length = s->line.length;
@@ -113,12 +129,12 @@ static int take_line(struct sse *s)
 	/* A comment has an empty name, which no field has. */
 	r = take_field(s, line, name_length, value,
 		       (size_t)(line + length - value));
-	buf_clear(&s->line);
+	empty(&s->line);
 	return r;
 }
 
 /* One byte order mark may stand in front of everything. */
-static void drop_mark(struct sse *s)
+static void drop_mark(struct sse_reader *s)
 {
 	if (!s->begun && s->line.length >= 3 &&
 	    memcmp(s->line.data, "\xef\xbb\xbf", 3) == 0)
@@ -136,7 +152,7 @@ static size_t until_line_end(const char *data, size_t length)
 	return i;
 }
 
-static int end_line(struct sse *s, char end)
+static int end_line(struct sse_reader *s, char end)
 {
 	bool second_half = end == '\n' && s->after_cr;
 
@@ -147,7 +163,7 @@ static int end_line(struct sse *s, char end)
 	return take_line(s);
 }
 
-int sse_feed(struct sse *s, const void *bytes, size_t length)
+int sse_reader_feed(struct sse_reader *s, const void *bytes, size_t length)
 {
 	const char *data = bytes;
 	int r = 0;
@@ -168,7 +184,7 @@ int sse_feed(struct sse *s, const void *bytes, size_t length)
 	return r;
 }
 
-void sse_restart(struct sse *s)
+void sse_reader_restart(struct sse_reader *s)
 {
 	buf_clear(&s->line);
 	event_reset(s);
@@ -177,7 +193,7 @@ void sse_restart(struct sse *s)
 	s->begun = false;
 }
 
-const char *sse_last_id(const struct sse *s)
+const char *sse_reader_last_id(const struct sse_reader *s)
 {
 	return s->last_id;
 }

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sse.h"
+#include "base/cleanup.h"
+#include "base/sse_reader.h"
+
+enum { EVENT_MAX = 64 << 20 };
 
 /*
  * However a stream is cut into pieces, the same events come out: fed whole and
@@ -25,14 +28,14 @@ static int on_event(const struct sse_event *event, void *userdata)
 
 static size_t feed(const uint8_t *data, size_t size, size_t piece)
 {
-	_cleanup_(sse_freep) struct sse *s = NULL;
+	_cleanup_(sse_reader_freep) struct sse_reader *s = NULL;
 	size_t seen = 0, n;
 
-	if (sse_new(on_event, &seen, &s) < 0)
+	if (sse_reader_new(EVENT_MAX, on_event, &seen, &s) < 0)
 		abort();
 	for (; size > 0; data += n, size -= n) {
 		n = size < piece ? size : piece;
-		if (sse_feed(s, data, n) < 0)
+		if (sse_reader_feed(s, data, n) < 0)
 			abort();
 	}
 	return seen;

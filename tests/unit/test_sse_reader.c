@@ -3,10 +3,12 @@
 #include <errno.h>
 
 #include "base/buf.h"
-#include "cli/sse.h"
+#include "base/sse_reader.h"
+
+enum { EVENT_MAX = 1 << 20 };
 
 struct fixture {
-	struct sse *sse;
+	struct sse_reader *sse;
 	struct buf seen; /* "type|data|id\n" for each event */
 	int answer;
 };
@@ -28,14 +30,14 @@ static int setup(void **state)
 
 	fx->seen = BUF_INIT(65536);
 	*state = fx;
-	return sse_new(on_event, fx, &fx->sse);
+	return sse_reader_new(EVENT_MAX, on_event, fx, &fx->sse);
 }
 
 static int teardown(void **state)
 {
 	struct fixture *fx = *state;
 
-	sse_free(fx->sse);
+	sse_reader_free(fx->sse);
 	buf_done(&fx->seen);
 	free(fx);
 	return 0;
@@ -43,7 +45,7 @@ static int teardown(void **state)
 
 static int feed(struct fixture *fx, const char *text)
 {
-	return sse_feed(fx->sse, text, strlen(text));
+	return sse_reader_feed(fx->sse, text, strlen(text));
 }
 
 static void an_event_ends_at_the_empty_line(void **state)
@@ -54,7 +56,7 @@ static void an_event_ends_at_the_empty_line(void **state)
 	assert_string_equal(buf_str(&fx->seen), "");
 	assert_int_equal(feed(fx, "\n"), 0);
 	assert_string_equal(buf_str(&fx->seen), "a|{\"x\":1}|7\n");
-	assert_string_equal(sse_last_id(fx->sse), "7");
+	assert_string_equal(sse_reader_last_id(fx->sse), "7");
 }
 
 static void lines_may_end_in_any_of_three_ways(void **state)
@@ -76,7 +78,7 @@ static void bytes_may_come_one_by_one(void **state)
 	size_t i;
 
 	for (i = 0; i < strlen(text); i++)
-		assert_int_equal(sse_feed(fx->sse, text + i, 1), 0);
+		assert_int_equal(sse_reader_feed(fx->sse, text + i, 1), 0);
 	assert_string_equal(buf_str(&fx->seen), "b|one\ntwo|9\nmessage||9\n");
 }
 
@@ -97,8 +99,8 @@ static void an_event_cut_short_does_not_count_after_a_restart(void **state)
 	struct fixture *fx = *state;
 
 	assert_int_equal(feed(fx, "id: 1\ndata: a\n\nid: 2\ndata: b\nda"), 0);
-	sse_restart(fx->sse);
-	assert_string_equal(sse_last_id(fx->sse), "1");
+	sse_reader_restart(fx->sse);
+	assert_string_equal(sse_reader_last_id(fx->sse), "1");
 	assert_int_equal(feed(fx, "id: 2\ndata: b\n\n"), 0);
 	assert_string_equal(buf_str(&fx->seen), "message|a|1\nmessage|b|2\n");
 }
@@ -118,7 +120,7 @@ static void an_id_with_a_nul_or_too_long_is_not_kept(void **state)
 	struct fixture *fx = *state;
 	char longer[400];
 
-	assert_int_equal(sse_feed(fx->sse, nul, sizeof(nul) - 1), 0);
+	assert_int_equal(sse_reader_feed(fx->sse, nul, sizeof(nul) - 1), 0);
 	snprintf(longer, sizeof(longer), "id: %0300d\ndata: 2\n\n", 1);
 	assert_int_equal(feed(fx, longer), 0);
 	assert_string_equal(buf_str(&fx->seen), "message|1|\nmessage|2|\n");
@@ -132,8 +134,8 @@ static void an_event_without_end_is_refused(void **state)
 	int r = 0;
 
 	memset(chunk, 'x', sizeof(chunk));
-	for (i = 0; i <= SSE_EVENT_MAX / sizeof(chunk) && r == 0; i++)
-		r = sse_feed(fx->sse, chunk, sizeof(chunk));
+	for (i = 0; i <= EVENT_MAX / sizeof(chunk) && r == 0; i++)
+		r = sse_reader_feed(fx->sse, chunk, sizeof(chunk));
 	assert_int_equal(r, -EMSGSIZE);
 }
 

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How models answered, in figures. */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "turn/upstream_private.h"
+
+enum { LABELS_MAX = 512 };
+
+/* Upper bounds of the histograms, in milliseconds. */
+static const unsigned bounds_msec[UPSTREAM_BUCKETS] = {
+	100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 180000,
+};
+
+static const char *const finish_names[] = {
+	[UPSTREAM_STOP] = "stop",
+	[UPSTREAM_LENGTH] = "length",
+	[UPSTREAM_FILTER] = "filter",
+	[UPSTREAM_FAILED] = "failed",
+};
+static_assert(sizeof(finish_names) / sizeof(finish_names[0]) ==
+		      UPSTREAM_FINISH_COUNT,
+	      "finish_names[] doesn't match enum upstream_finish");
+
+static void count_time(struct upstream_times *t, usec_t usec)
+{
+	unsigned i;
+
+	for (i = 0; i < UPSTREAM_BUCKETS; i++)
+		t->below[i] += usec <= bounds_msec[i] * USEC_PER_MSEC;
+	t->count++;
+	t->sum_usec += usec;
+}
+
+void upstream_count_end(struct upstream_target *t,
+			const struct upstream_end *end, usec_t began_usec,
+			usec_t first_usec, usec_t now_usec)
+{
+	struct upstream_counts *c = &t->counts;
+
+	c->ended[end->finish]++;
+	c->input_tokens += end->usage.input_tokens;
+	c->output_tokens += end->usage.output_tokens;
+	count_time(&c->whole, usec_sub(now_usec, began_usec));
+	if (first_usec)
+		count_time(&c->first, usec_sub(first_usec, began_usec));
+}
+
+struct emitter {
+	upstream_figure_fn emit;
+	void *userdata;
+	const struct upstream *upstream;
+};
+
+/* Names are the settings', and may have what a label must not. */
+static void add_label(char labels[LABELS_MAX], const char *key,
+		      const char *value)
+{
+	size_t length = strlen(labels);
+
+	length += (size_t)snprintf(labels + length, LABELS_MAX - length,
+				   "%s%s=\"", length ? "," : "", key);
+	for (; *value && length < LABELS_MAX - 4; value++) {
+		if (*value == '"' || *value == '\\')
+			labels[length++] = '\\';
+		labels[length++] = *value;
+	}
+	labels[length++] = '"';
+	labels[length] = '\0';
+}
+
+static void emit_ended(const struct emitter *e)
+{
+	const struct upstream_targets *targets = &e->upstream->targets;
+	char labels[LABELS_MAX];
+	size_t i;
+	int f;
+
+	for (i = 0; i < targets->count; i++)
+		for (f = 0; f < UPSTREAM_FINISH_COUNT; f++) {
+			labels[0] = '\0';
+			add_label(labels, "model", targets->list[i].model.name);
+			add_label(labels, "finish", finish_names[f]);
+			e->emit(e->userdata, "cupola_model_answers_total",
+				"counter", "Answers of models that ended",
+				labels,
+				(double)targets->list[i].counts.ended[f]);
+		}
+}
+
+static double repeated_of(const struct upstream_target *t)
+{
+	return (double)t->counts.repeated;
+}
+
+static double calls_of(const struct upstream_target *t)
+{
+	return t->calls;
+}
+
+static double input_of(const struct upstream_target *t)
+{
+	return (double)t->counts.input_tokens;
+}
+
+static double output_of(const struct upstream_target *t)
+{
+	return (double)t->counts.output_tokens;
+}
+
+static const struct {
+	const char *name;
+	const char *type;
+	const char *help;
+	double (*of)(const struct upstream_target *t);
+} figures[] = {
+	{ "cupola_model_answers", "gauge", "Answers of models under way",
+	  calls_of },
+	{ "cupola_model_repetitions_total", "counter",
+	  "Requests to models that were repeated", repeated_of },
+	{ "cupola_model_input_tokens_total", "counter",
+	  "Tokens that models read", input_of },
+	{ "cupola_model_output_tokens_total", "counter",
+	  "Tokens that models wrote", output_of },
+};
+
+static void emit_bucket(const struct emitter *e, const char *name,
+			const char *help, const struct upstream_target *t,
+			const char *le, uint64_t count)
+{
+	char labels[LABELS_MAX] = "", bucket[64];
+
+	(void)snprintf(bucket, sizeof(bucket), "%s_bucket", name);
+	add_label(labels, "model", t->model.name);
+	add_label(labels, "le", le);
+	e->emit(e->userdata, bucket, "counter", help, labels, (double)count);
+}
+
+static void emit_times(const struct emitter *e, const char *name,
+		       const char *help, const struct upstream_target *t,
+		       const struct upstream_times *times)
+{
+	char labels[LABELS_MAX] = "", other[64], le[32];
+	unsigned i;
+
+	for (i = 0; i < UPSTREAM_BUCKETS; i++) {
+		(void)snprintf(le, sizeof(le), "%g", bounds_msec[i] / 1000.0);
+		emit_bucket(e, name, help, t, le, times->below[i]);
+	}
+	emit_bucket(e, name, help, t, "+Inf", times->count);
+	add_label(labels, "model", t->model.name);
+	(void)snprintf(other, sizeof(other), "%s_sum", name);
+	e->emit(e->userdata, other, "counter", help, labels,
+		(double)times->sum_usec / USEC_PER_SEC);
+	(void)snprintf(other, sizeof(other), "%s_count", name);
+	e->emit(e->userdata, other, "counter", help, labels,
+		(double)times->count);
+}
+
+void upstream_metrics(const struct upstream *u, upstream_figure_fn emit,
+		      void *userdata)
+{
+	const struct emitter e = { emit, userdata, u };
+	const struct upstream_target *t;
+	size_t f;
+
+	for (f = 0; f < sizeof(figures) / sizeof(figures[0]); f++)
+		for (t = u->targets.list; t < u->targets.list + u->targets.count;
+		     t++) {
+			char labels[LABELS_MAX] = "";
+
+			add_label(labels, "model", t->model.name);
+			emit(userdata, figures[f].name, figures[f].type,
+			     figures[f].help, labels, figures[f].of(t));
+		}
+	emit_ended(&e);
+	for (t = u->targets.list; t < u->targets.list + u->targets.count; t++)
+		emit_times(&e, "cupola_model_first_piece_seconds",
+			   "Time until the first piece of an answer", t,
+			   &t->counts.first);
+	for (t = u->targets.list; t < u->targets.list + u->targets.count; t++)
+		emit_times(&e, "cupola_model_answer_seconds",
+			   "Time until the end of an answer", t,
+			   &t->counts.whole);
+}
