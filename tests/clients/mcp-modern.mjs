@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { Client, StreamableHTTPClientTransport } from
 	"@modelcontextprotocol/client";
-import { callJson, key, run, test, url } from "./lib.mjs";
+import { call, callJson, key, run, test, url } from "./lib.mjs";
 
 const options = { timeout: 300_000 };
 const box = `box-${Date.now()}`;
@@ -65,10 +65,19 @@ for (const [place, path] of Object.entries(places)) {
 	test(`${place}: the same client keeps to sessions`, async () => {
 		const { client, transport } = await connect(path, "legacy");
 
-		assert.ok(transport.sessionId);
+		const id = transport.sessionId;
+
+		assert.ok(id);
 		await client.ping();
 		await transport.terminateSession();
-		await assert.rejects(client.listTools());
+		const gone = await call(path, {
+			method: "POST",
+			headers: { "Content-Type": "application/json",
+				"Mcp-Session-Id": id },
+			body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+		});
+
+		assert.equal(gone.status, 404);
 		await client.close();
 	});
 }
