@@ -73,6 +73,9 @@ HANDLER(sessions_session_delete);
 HANDLER(sessions_stop);
 HANDLER(sessions_list);
 
+/* sessions_metadata.c */
+HANDLER(sessions_metadata);
+
 /* mcp.c */
 HANDLER(mcp_server_post);
 HANDLER(mcp_server_delete);

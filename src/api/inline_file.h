@@ -23,6 +23,10 @@ int inline_file_read(struct request *req, const char *container,
 		     const char *file_id, struct cfile_view *ret,
 		     struct buf *bytes, struct error *err);
 
+/** inline_file_content() - The same of one that was looked up just now */
+int inline_file_content(struct request *req, const struct cfile_view *file,
+			struct buf *bytes, struct error *err);
+
 /**
  * inline_file_write() - Write a container file's bytes as a base64 string
  *

@@ -74,6 +74,7 @@ libapi_a_SOURCES = \
 	%reldir%/sessions_exec.c \
 	%reldir%/sessions_files.c \
 	%reldir%/sessions_info.c \
+	%reldir%/sessions_metadata.c \
 	%reldir%/sse.c %reldir%/sse.h \
 	%reldir%/toolbox_create.c \
 	%reldir%/toolbox_offer.c %reldir%/toolbox_offer.h \

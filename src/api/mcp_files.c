@@ -381,24 +381,22 @@ static void write_content(struct mcp_call *call, struct json_writer *w,
 	json_write_close(w);
 }
 
-static int reply_file_content(struct mcp_call *call, const char *id,
-			      struct error *err)
+static int reply_file_content(struct mcp_call *call,
+			      const struct cfile_view *file, struct error *err)
 {
 	_cleanup_(buf_done) struct buf bytes = BUF_INIT(INLINE_FILE_MAX);
 	_cleanup_(buf_done) struct buf text = BUF_INIT(STRUCTURE_MAX);
-	struct request *req = call->req;
-	struct cfile_view file;
 	struct json_writer *w;
 	int r;
 
-	r = inline_file_read(req, req->container, id, &file, &bytes, err);
+	r = inline_file_content(call->req, file, &bytes, err);
 	if (r >= 0)
-		r = write_one(call, &file, &text, err);
+		r = write_one(call, file, &text, err);
 	if (r < 0)
 		return r;
 	w = mcp_result(call);
 	json_write_array(w, "content");
-	write_content(call, w, &file, &bytes);
+	write_content(call, w, file, &bytes);
 	return end_result(call, w, &text, err);
 }
 
@@ -408,7 +406,6 @@ int mcp_read_file(struct mcp_call *call, struct error *err)
 	struct file_fields fields = { .path = { NULL, 0 } };
 	struct request *req = call->req;
 	struct cfile_view file;
-	char id[ID_SIZE];
 	int r;
 
 	r = READ(call, read_table, &fields, err);
@@ -425,8 +422,5 @@ int mcp_read_file(struct mcp_call *call, struct error *err)
 	(void)snprintf(whole, sizeof(whole), "%s%s", DATA_DIR, path);
 	r = core_cfile_find(req->core, &req->who, req->container, whole, &file,
 			    err);
-	if (r < 0)
-		return r;
-	strcpy(id, file.id);
-	return reply_file_content(call, id, err);
+	return r < 0 ? r : reply_file_content(call, &file, err);
 }

@@ -107,6 +107,7 @@ const struct route routes[] = {
 	SESSIONS("GET", "session", sessions_session_get),
 	SESSIONS("DELETE", "session", sessions_session_delete),
 	SESSIONS("GET", "listSessions", sessions_list),
+	SESSIONS("GET", "metadata", sessions_metadata),
 	SESSIONS("POST", ".management/stopSession", sessions_stop),
 
 	TOOLBOXES("GET", "toolboxes", toolboxes_list),

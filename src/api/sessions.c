@@ -92,12 +92,12 @@ const char *session_time(int64_t sec, char *ret)
 /* --------------------------------------------------------- which container it is */
 
 int session_find(struct request *req, const struct session_call *call,
-		 struct container_view *ret, struct error *err)
+		 bool touch, struct container_view *ret, struct error *err)
 {
 	int r;
 
 	r = core_container_named(req->core, &req->who, DIALECT_SESSIONS,
-				 req->match.pool, call->identifier, true, ret,
+				 req->match.pool, call->identifier, touch, ret,
 				 err);
 	if (r < 0) {
 		error_set_reason(err, "SessionNotFound");

@@ -57,9 +57,12 @@ int session_call_read(struct request *req, const char *identifier,
 int session_version_read(struct request *req, struct session_call *ret,
 			 struct error *err);
 
-/** session_find() - Its container; ERR_NOT_FOUND if there is none now */
+/**
+ * session_find() - Its container; ERR_NOT_FOUND if there is none now
+ * @touch:	This is what the call is for; else it is not activity yet
+ */
 int session_find(struct request *req, const struct session_call *call,
-		 struct container_view *ret, struct error *err);
+		 bool touch, struct container_view *ret, struct error *err);
 
 /**
  * session_open() - Find or make its container

@@ -382,7 +382,7 @@ int sessions_executions_get(struct request *req, struct error *err)
 	req->work_free = run_free;
 	r = session_call_read(req, NULL, &run->call, err);
 	if (r >= 0)
-		r = session_find(req, &run->call, &container, err);
+		r = session_find(req, &run->call, false, &container, err);
 	if (r >= 0)
 		r = core_exec_get(req->core, &req->who, req->container,
 				  req->match.param[0], &exec, err);

@@ -98,7 +98,7 @@ static int find_file(struct request *req, struct session_call *call,
 	if (r >= 0)
 		r = read_path(req, req->match.param[0], path, err);
 	if (r >= 0)
-		r = session_find(req, call, &view, err);
+		r = session_find(req, call, false, &view, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(whole, sizeof(whole), "%s%s", DATA_DIR, path);
@@ -283,7 +283,7 @@ static int write_files(struct request *req, struct file_list *list,
 	bool more;
 	int r;
 
-	r = session_find(req, &list->call, &view, err);
+	r = session_find(req, &list->call, false, &view, err);
 	if (r == -ENOENT) {
 		error_clear(err);
 		return 0;
@@ -363,15 +363,11 @@ int sessions_files_content(struct request *req, struct error *err)
 	_cleanup_close_ int fd = -1;
 	struct session_call call;
 	struct cfile_view file;
-	char id[ID_SIZE];
 	int r;
 
 	r = find_file(req, &call, &file, err);
-	if (r < 0)
-		return r;
-	strcpy(id, file.id);
-	r = core_cfile_open(req->core, &req->who, req->container, id, &file,
-			    &fd, err);
+	if (r >= 0)
+		r = core_cfile_content(req->core, &file, &fd, err);
 	return r < 0 ? r : reply_cfile(req, &fd, &file, err);
 }
 

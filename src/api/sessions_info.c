@@ -44,7 +44,7 @@ int sessions_session_get(struct request *req, struct error *err)
 
 	r = session_call_read(req, NULL, &call, err);
 	if (r >= 0)
-		r = session_find(req, &call, &view, err);
+		r = session_find(req, &call, true, &view, err);
 	if (r < 0)
 		return r;
 	write_session(reply_writer(req), &view);
@@ -60,7 +60,7 @@ static int end_session(struct request *req, core_done_fn done,
 
 	r = session_call_read(req, NULL, &call, err);
 	if (r >= 0)
-		r = session_find(req, &call, &view, err);
+		r = session_find(req, &call, false, &view, err);
 	if (r >= 0)
 		r = core_container_delete(req->core, &req->who, view.id, done,
 					  req, err);

@@ -94,18 +94,24 @@ int core_cfile_get(struct core *core, const struct principal *who,
 	return r;
 }
 
-int core_cfile_open(struct core *core, const struct principal *who,
-		    const char *container, const char *id,
-		    struct cfile_view *ret, int *ret_fd, struct error *err)
+int core_cfile_content(struct core *core, const struct cfile_view *file,
+		       int *ret_fd, struct error *err)
 {
 	uint64_t bytes;
 	int r;
 
-	r = core_cfile_get(core, who, container, id, ret, err);
-	if (r < 0)
-		return r;
-	r = blob_open(core->blobs, ret->sha256, ret_fd, &bytes);
+	r = blob_open(core->blobs, file->sha256, ret_fd, &bytes);
 	return r < 0 ? error_set_errno(err, r, "Cannot open a file") : 0;
+}
+
+int core_cfile_open(struct core *core, const struct principal *who,
+		    const char *container, const char *id,
+		    struct cfile_view *ret, int *ret_fd, struct error *err)
+{
+	int r;
+
+	r = core_cfile_get(core, who, container, id, ret, err);
+	return r < 0 ? r : core_cfile_content(core, ret, ret_fd, err);
 }
 
 struct cfile_each {

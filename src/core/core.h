@@ -36,6 +36,7 @@
 
 struct buf;
 struct core;
+struct json_object;
 struct json_writer;
 
 #define CORE_NAME_MAX 256     /* container names, bytes */
@@ -337,6 +338,25 @@ int core_container_named(struct core *core, const struct principal *who,
 			 const char *name, bool touch,
 			 struct container_view *ret, struct error *err);
 
+/**
+ * struct core_image - What a pool's VMs run
+ * @image:	"name@sha256:…"
+ * @built_at:	In ISO 8601
+ * @packages:	Names of the distribution's packages, each with its version
+ */
+struct core_image {
+	const char *image;
+	const char *built_at;
+	const struct json_object *packages;
+};
+
+typedef void (*core_image_fn)(void *userdata, const struct core_image *image,
+			      const struct error *err);
+
+/** core_pool_image() - Look at it; @image is NULL if @err is set */
+int core_pool_image(struct core *core, const char *name, core_image_fn done,
+		    void *userdata, struct error *err);
+
 /** core_container_named_list() - All of a pool that handles of @who stand for */
 void core_container_named_list(
 	struct core *core, const struct principal *who,
@@ -409,6 +429,11 @@ int core_cfile_find(struct core *core, const struct principal *who,
 		    const char *container, const char *path,
 		    struct cfile_view *ret, struct error *err);
 
+/** core_cfile_content() - Open a file that was looked up just now */
+int core_cfile_content(struct core *core, const struct cfile_view *file,
+		       int *ret_fd, struct error *err);
+
+/** core_cfile_open() - Look it up by its id, and open it */
 int core_cfile_open(struct core *core, const struct principal *who,
 		    const char *container, const char *id,
 		    struct cfile_view *ret, int *ret_fd, struct error *err);

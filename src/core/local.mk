@@ -61,6 +61,7 @@ libcore_a_SOURCES = \
 	%reldir%/parts_assemble.c \
 	%reldir%/placing.c \
 	%reldir%/pool.c %reldir%/pool.h \
+	%reldir%/pool_image.c \
 	%reldir%/pressure.c %reldir%/pressure.h \
 	%reldir%/pull.c %reldir%/pull.h \
 	%reldir%/pull_list.c %reldir%/pull_impl.h \

@@ -12,6 +12,8 @@
 #include "base/limits.h"
 #include "vmd/image.h"
 
+#define MANIFEST "manifest.json"
+
 struct manifest {
 	struct json_string name;
 	struct json_string digest;
@@ -42,7 +44,7 @@ static int read_manifest(int dirfd, struct image *image, struct error *err)
 	struct manifest m = {};
 	int r;
 
-	r = fs_read_file(dirfd, "manifest.json", &text);
+	r = fs_read_file(dirfd, MANIFEST, &text);
 	if (r < 0)
 		return error_set(err, ERR_HYPERVISOR,
 				 "its manifest cannot be read");
@@ -192,4 +194,22 @@ int image_find(const char *name, const char *state, struct image *ret_image,
 		return error_wrap(err, r, "image '%s' cannot be used", name);
 	*ret_image = image;
 	return 0;
+}
+
+int image_open_manifest(const struct image *image, struct error *err)
+{
+	char path[PATH_MAX];
+	int n, fd;
+
+	/* In the directory that VMs are made of, whatever the name leads to. */
+	n = snprintf(path, sizeof(path), "%.*s/" MANIFEST,
+		     (int)(strrchr(image->root, '/') - image->root),
+		     image->root);
+	if ((size_t)n >= sizeof(path))
+		return error_set_errno(err, -ENAMETOOLONG,
+				       "Cannot open the image's manifest");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? error_set_errno(err, -errno,
+					"Cannot open the image's manifest")
+		      : fd;
 }

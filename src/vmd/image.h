@@ -46,4 +46,7 @@ struct image {
 int image_find(const char *name, const char *state, struct image *ret_image,
 	       struct error *err);
 
+/** image_open_manifest() - What it is made of; Return: a descriptor */
+int image_open_manifest(const struct image *image, struct error *err);
+
 #endif

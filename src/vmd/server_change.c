@@ -74,7 +74,7 @@ static int is_changing(struct server *server, struct error *err)
 
 int server_got_probe(struct server *server, uint64_t serial, const void *body)
 {
-	const struct vmd_probe *probe = body;
+	const struct vmd_pool_at *probe = body;
 	struct host *host = server->host;
 	struct error err = ERROR_INIT;
 	int r;

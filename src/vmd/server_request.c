@@ -431,6 +431,27 @@ static int got_nmi(struct server *server, uint64_t serial, const void *body)
 	return 0;
 }
 
+static int got_manifest(struct server *server, uint64_t serial,
+			const void *body)
+{
+	const struct vmd_pool_at *at = body;
+	const struct pool *pool = pools_find(server->host->pools,
+					     at->generation, at->pool);
+	struct error err = ERROR_INIT;
+	int fd;
+
+	if (!pool)
+		fd = error_set(&err, ERR_CONFLICT,
+			       "the pool table has changed");
+	else if (pool->problem[0])
+		fd = error_set(&err, ERR_HYPERVISOR, "%s", pool->problem);
+	else
+		fd = image_open_manifest(&pool->image, &err);
+	server_answer_body(server, serial, fd < 0 ? fd : 0, &err, NULL, 0,
+			   fd < 0 ? -1 : fd);
+	return 0;
+}
+
 /*
  * What may be asked. A body that is @named begins with a VM's id, which has its
  * NUL by the time that a handler sees it.
@@ -448,9 +469,10 @@ static const struct {
 	[VMD_LIST]	= { 0, false, got_list },
 	[VMD_INSPECT]	= { sizeof(struct vmd_name), true, got_inspect },
 	[VMD_CONSOLE]	= { sizeof(struct vmd_name), true, got_console },
-	[VMD_PROBE]	= { sizeof(struct vmd_probe), false, server_got_probe },
+	[VMD_PROBE]	= { sizeof(struct vmd_pool_at), false, server_got_probe },
 	[VMD_RELOAD]	= { 0, false, server_got_reload },
 	[VMD_NMI]	= { sizeof(struct vmd_name), true, got_nmi },
+	[VMD_MANIFEST]	= { sizeof(struct vmd_pool_at), false, got_manifest },
 };
 static_assert(offsetof(struct vmd_name, vm_id) == 0 &&
 	      offsetof(struct vmd_deadline, vm_id) == 0 &&

@@ -200,6 +200,17 @@ int vmd_client_probe(struct vmd_client *client, uint32_t pool,
 		     void *userdata);
 
 /**
+ * vmd_client_manifest() - What a pool's image is made of, as it was built
+ * @pool:	Index in the pool table
+ * @done:	@fd is the manifest, a regular file open for reading, and the
+ *		callback's to close; -1 if @r is negative
+ */
+int vmd_client_manifest(struct vmd_client *client, uint32_t pool,
+			void (*done)(int r, int fd, const struct error *err,
+				     void *userdata),
+			void *userdata);
+
+/**
  * vmd_client_reload() - Read settings and images anew
  *
  * VMs that exist keep what they were made with. If the settings are bad the

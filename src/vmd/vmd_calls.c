@@ -80,11 +80,11 @@ static void end_create(struct call *call, int r, const struct error *err,
 	call->done.create(r, r < 0 ? NULL : body, err, call->userdata);
 }
 
-static void end_dial(struct call *call, int r, const struct error *err,
-		     const void *body, int *fd)
+static void end_fd(struct call *call, int r, const struct error *err,
+		   const void *body, int *fd)
 {
 	(void)body;
-	call->done.dial(r, r < 0 ? -1 : take_fd(*fd), err, call->userdata);
+	call->done.fd(r, r < 0 ? -1 : take_fd(*fd), err, call->userdata);
 }
 
 static void end_inspect(struct call *call, int r, const struct error *err,
@@ -136,13 +136,14 @@ static const struct {
 	[VMD_CREATE]	= { sizeof(struct vmd_created), false, end_create },
 	[VMD_DESTROY]	= { 0, false, end_plain },
 	[VMD_DEADLINE]	= { 0, false, end_plain },
-	[VMD_DIAL]	= { sizeof(struct vmd_dialled), true, end_dial },
+	[VMD_DIAL]	= { sizeof(struct vmd_dialled), true, end_fd },
 	[VMD_LIST]	= { 0, false, end_plain },
 	[VMD_INSPECT]	= { sizeof(struct vmd_details), false, end_inspect },
 	[VMD_CONSOLE]	= { sizeof(struct vmd_console), true, end_console },
 	[VMD_PROBE]	= { sizeof(struct vmd_probed), false, end_probe },
 	[VMD_RELOAD]	= { 0, false, end_plain },
 	[VMD_NMI]	= { 0, false, end_plain },
+	[VMD_MANIFEST]	= { 0, true, end_fd },
 };
 
 static void call_end(struct call *call, int r, const struct error *err,

@@ -22,7 +22,7 @@ union call_done {
 	void (*plain)(int r, const struct error *err, void *userdata);
 	void (*create)(int r, const struct vmd_created *created,
 		       const struct error *err, void *userdata);
-	void (*dial)(int r, int fd, const struct error *err, void *userdata);
+	void (*fd)(int r, int fd, const struct error *err, void *userdata);
 	void (*inspect)(int r, const struct vmd_details *details,
 			const struct error *err, void *userdata);
 	void (*console)(int r, const void *data, uint64_t length,

@@ -329,7 +329,7 @@ int vmd_client_dial(struct vmd_client *client, const char *vm_id,
 				 void *userdata),
 		    void *userdata, uint64_t *ret_call)
 {
-	const struct call model = { .done.dial = done, .userdata = userdata };
+	const struct call model = { .done.fd = done, .userdata = userdata };
 	struct vmd_dial dial = { .deadline_usec = deadline_usec };
 
 	if (put_id(dial.vm_id, vm_id) < 0)
@@ -403,12 +403,26 @@ int vmd_client_probe(struct vmd_client *client, uint32_t pool,
 		     void *userdata)
 {
 	const struct call model = { .done.probe = done, .userdata = userdata };
-	const struct vmd_probe probe = {
+	const struct vmd_pool_at at = {
 		.generation = client->hello.generation,
 		.pool = pool,
 	};
 
-	return client_call(client, VMD_PROBE, &probe, sizeof(probe), &model,
+	return client_call(client, VMD_PROBE, &at, sizeof(at), &model, NULL);
+}
+
+int vmd_client_manifest(struct vmd_client *client, uint32_t pool,
+			void (*done)(int r, int fd, const struct error *err,
+				     void *userdata),
+			void *userdata)
+{
+	const struct call model = { .done.fd = done, .userdata = userdata };
+	const struct vmd_pool_at at = {
+		.generation = client->hello.generation,
+		.pool = pool,
+	};
+
+	return client_call(client, VMD_MANIFEST, &at, sizeof(at), &model,
 			   NULL);
 }
 

@@ -19,7 +19,7 @@
  * zero. Each gets exactly one answer with that serial, but for CANCEL, which
  * has none of its own, and LIST, which gets one ITEM per VM and then its
  * answer. Events have serial zero. Descriptors travel by SCM_RIGHTS, one with
- * the answer to DIAL and one with the answer to CONSOLE, none elsewhere.
+ * each answer to DIAL, CONSOLE and MANIFEST, none elsewhere.
  *
  * vmd speaks first: any number of PROGRESS, then HELLO, or REFUSED and the end.
  * It answers no request before HELLO. A later HELLO tells another pool table.
@@ -59,9 +59,10 @@ enum vmd_type {
 	VMD_LIST,		/* nothing [none], after any number of ITEM */
 	VMD_INSPECT,		/* struct vmd_name [struct vmd_details] */
 	VMD_CONSOLE,		/* struct vmd_name [struct vmd_console + fd] */
-	VMD_PROBE,		/* struct vmd_probe [struct vmd_probed] */
+	VMD_PROBE,		/* struct vmd_pool_at [struct vmd_probed] */
 	VMD_RELOAD,		/* nothing [none], after a HELLO */
 	VMD_NMI,		/* struct vmd_name [none]: sent at once */
+	VMD_MANIFEST,		/* struct vmd_pool_at [fd]: of the pool's image */
 
 	/* From vmd */
 	VMD_ANSWER = 64,	/* struct vmd_answer, then the call's own body */
@@ -202,7 +203,8 @@ struct vmd_cancel {
 	uint64_t serial;
 };
 
-struct vmd_probe {
+/** struct vmd_pool_at - A pool of the table of that generation */
+struct vmd_pool_at {
 	uint32_t generation;
 	uint32_t pool;
 };

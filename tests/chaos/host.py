@@ -139,7 +139,8 @@ class Host:
         for name in ("vmlinux", "initrd", "root.erofs"):
             (image / name).touch()
         (image / "manifest.json").write_text(json.dumps(
-            {"name": "python", "digest": "sha256:" + "0" * 64}))
+            {"name": "python", "digest": "sha256:" + "0" * 64, "built_at": "2026-11-30T00:00:00Z",
+             "packages": {"python3": "3.13.5-1", "python3-ipython": "8.35.0-1"}}))
         return images
 
     def source(self, words):

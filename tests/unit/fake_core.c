@@ -9,9 +9,24 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "fake_core_impl.h"
 
 /* -------------------------------------------------------------- later callbacks */
+
+static void tell_image(const struct fake_later *later)
+{
+	static const char packages[] = "{\"python3\":\"3.13.5-1\","
+				       "\"python3-numpy\":\"1:2.2\"}";
+	_cleanup_(json_freep) struct json_object *json = NULL;
+	struct core_image image = { .image = "python@sha256:00",
+				    .built_at = "2026-11-30T01:08:54Z" };
+
+	if (json_parse(packages, strlen(packages), &json, NULL) < 0)
+		abort();
+	image.packages = json;
+	later->image(later->userdata, &image, NULL);
+}
 
 static int on_later(sd_event_source *source, void *userdata)
 {
@@ -40,6 +55,8 @@ static int on_later(sd_event_source *source, void *userdata)
 	if (later->definition_version)
 		later->definition_version(later->userdata,
 				       err ? NULL : &later->version_view, err);
+	if (later->image)
+		tell_image(later);
 	if (later->json)
 		later->json(later->userdata, "{\"a\":1}", 7, NULL);
 	free(later);
@@ -179,6 +196,18 @@ int core_pool_check(struct core *core, const char *name, struct error *err)
 	if (strcmp(name, "nowhere") != 0)
 		return 0;
 	return error_set(err, ERR_NOT_FOUND, "There is no pool '%s'", name);
+}
+
+int core_pool_image(struct core *core, const char *name, core_image_fn done,
+		    void *userdata, struct error *err)
+{
+	struct fake_later *later;
+
+	if (core_pool_check(core, name, err) < 0)
+		return -ENOENT;
+	later = fake_core_later(core, userdata);
+	later->image = done;
+	return 0;
 }
 
 int core_container_create(struct core *core, const struct principal *who,

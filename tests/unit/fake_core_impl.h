@@ -16,6 +16,7 @@ struct fake_later {
 	part_fn part;
 	json_fn json;
 	exec_fn exec;
+	core_image_fn image;
 	definition_fn definition;
 	definition_version_fn definition_version;
 	struct definition_view definition_view;

@@ -2,7 +2,9 @@
 #include "scripted_vmd.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -192,6 +194,20 @@ static void got_list(struct scripted_vmd *v, uint64_t serial)
 		answer(v, serial, 0, NULL, 0, -1);
 }
 
+static void got_manifest(struct scripted_vmd *v, uint64_t serial)
+{
+	int fd = -1;
+
+	if (v->manifest) {
+		size_t size = strlen(v->manifest);
+
+		fd = memfd_create("manifest", MFD_CLOEXEC);
+		assert_int_equal(write(fd, v->manifest, size), size);
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	}
+	answer(v, serial, fd < 0 ? -EIO : 0, NULL, 0, fd);
+}
+
 void vmd_answer_list(struct scripted_vmd *v)
 {
 	answer(v, v->held_list, 0, NULL, 0, -1);
@@ -216,6 +232,9 @@ static int on_packet(struct vmd_packet *packet, void *userdata)
 		break;
 	case VMD_LIST:
 		got_list(v, packet->serial);
+		break;
+	case VMD_MANIFEST:
+		got_manifest(v, packet->serial);
 		break;
 	case VMD_DEADLINE:
 		v->deadlines++;

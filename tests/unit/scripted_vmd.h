@@ -34,6 +34,7 @@ struct scripted_vmd {
 	size_t count, room;
 
 	/* How it behaves */
+	const char *manifest; /* of any pool's image; NULL: cannot be read */
 	void (*made)(struct scripted_vmd *v, struct scripted_vm *vm);
 	bool hold_creates; /* until vmd_answer_creates() */
 	bool hold_destroys;

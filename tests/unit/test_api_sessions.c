@@ -281,6 +281,34 @@ static void looking_makes_no_session(void **state)
 	assert_string_equal(fx->core->name, "");
 }
 
+static void metadata_says_what_there_is_without_a_session(void **state)
+{
+	struct fixture *fx = *state;
+	_answer_ struct answer a =
+		get(fx, "/pools/default/metadata?"
+			"api-version=2025-02-02-preview");
+	_answer_ struct answer none =
+		get(fx, "/pools/nowhere/metadata?"
+			"api-version=2025-02-02-preview");
+
+	assert_int_equal(a.status, 200);
+	assert_string_equal(
+		a.body,
+		"{\"runtimes\":[{\"name\":\"python\","
+		"\"version\":\"3.13.5-1\"}],\"preInstalledPackages\":["
+		"{\"name\":\"python3\",\"version\":\"3.13.5-1\"},"
+		"{\"name\":\"python3-numpy\",\"version\":\"1:2.2\"}],"
+		"\"createdAt\":\"2026-11-30T01:08:54Z\","
+		"\"lastUpdatedAt\":\"2026-11-30T01:08:54Z\","
+		"\"jupyterKernel\":{\"name\":\"python3\","
+		"\"version\":\"3.13.5-1\","
+		"\"projectUrl\":\"https://www.python.org\",\"description\":"
+		"\"Python; its state stays from one execution to the next\"},"
+		"\"image\":\"python@sha256:00\"}");
+	check_azure(&none, 404, "not_found");
+	assert_string_equal(fx->core->name, "");
+}
+
 static void a_session_can_be_seen_and_ended(void **state)
 {
 	struct fixture *fx = *state;
@@ -342,6 +370,7 @@ int main(void)
 		TEST(what_is_missing_or_wrong_is_named),
 		TEST(a_pool_that_is_not_there_is_not_found),
 		TEST(looking_makes_no_session),
+		TEST(metadata_says_what_there_is_without_a_session),
 		TEST(a_session_can_be_seen_and_ended),
 		TEST(a_path_cannot_lead_out),
 	};

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "base/json.h"
+
 /* Room for sessions: who gets it, who is refused, and that it comes back. */
 
 static void erase(struct fixture *fx, const char *id)
@@ -104,6 +106,56 @@ static void what_cannot_be_had_is_refused_and_costs_nothing(void **state)
 	refuse(fx, &spec, ERR_CAPACITY);
 	erase(fx, c);
 	fixture_create(fx, NULL, 0, &a);
+}
+
+static void keep_image(void *userdata, const struct core_image *image,
+		       const struct error *err)
+{
+	struct answer *a = userdata;
+
+	a->called = true;
+	a->failed = !image;
+	if (!image) {
+		a->err = *err;
+		return;
+	}
+	assert_string_equal(image->image, "python@sha256:00");
+	assert_string_equal(image->built_at, "2026-11-30T01:08:54Z");
+	assert_string_equal(
+		json_string_of(json_member(image->packages, "python3")).data,
+		"3.13");
+}
+
+static void look_at_image(struct fixture *fx, const char *manifest,
+			  struct answer *ret)
+{
+	*ret = (struct answer){ .called = false };
+	fx->vmd.manifest = manifest;
+	assert_int_equal(core_pool_image(fx->core, "default", keep_image, ret,
+					 &ret->err),
+			 0);
+	RUN_UNTIL(fx, ret->called);
+}
+
+static void a_pools_image_can_be_looked_at(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a;
+
+	fixture_start(fx);
+	look_at_image(fx,
+		      "{\"built_at\":\"2026-11-30T01:08:54Z\","
+		      "\"packages\":{\"python3\":\"3.13\"}}", &a);
+	assert_false(a.failed);
+	look_at_image(fx, "{\"built_at\":\"2026\"}", &a);
+	assert_int_equal(a.err.code, ERR_INTERNAL);
+	look_at_image(fx, "{", &a);
+	assert_int_equal(a.err.code, ERR_INTERNAL);
+	look_at_image(fx, NULL, &a);
+	assert_int_equal(a.err.code, ERR_HYPERVISOR);
+	assert_int_equal(core_pool_image(fx->core, "none", keep_image, &a,
+					 &a.err),
+			 -ENOENT);
 }
 
 /* That little of a VM's memory counts makes the host no larger. */
@@ -305,6 +357,7 @@ int main(void)
 		TEST(a_claim_from_the_pool_asks_nobody),
 		TEST(a_pool_that_fails_waits_longer_each_time),
 		TEST(what_cannot_be_had_is_refused_and_costs_nothing),
+		TEST(a_pools_image_can_be_looked_at),
 		TEST(memory_that_the_host_does_not_have_is_refused),
 		TEST(a_tenant_has_its_share_of_sessions),
 		TEST(as_many_as_memory_allows_are_admitted_at_one_instant),

@@ -299,6 +299,7 @@ def try_sessions(c):
     c.call("DELETE", f"{at}/files/a.txt?{new}", expect=204)
     c.call("GET", f"{at}/session?{new}")
     c.call("GET", f"{at}/session", expect=400)
+    assert c.call("GET", f"{at}/metadata?{new}")["runtimes"] == [{"name": "python", "version": "3.13.5-1"}]
     c.call("GET", f"{at}/listSessions?{new}")
     c.call("DELETE", f"{at}/session?{new}", expect=204)
     c.call("GET", f"{at}/session?{new}", expect=404)
