@@ -13,7 +13,6 @@
 #include "api/request.h"
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "turn/metadata.h"
 #include "turn/turn.h"
 
 /* ------------------------------------------------------------------- a version */

@@ -48,6 +48,16 @@ HANDLER(container_zip_get);
 HANDLER(openai_models_list);
 HANDLER(openai_models_get);
 
+/* openai_conversations.c */
+HANDLER(openai_conversations_create);
+HANDLER(openai_conversations_get);
+HANDLER(openai_conversations_update);
+HANDLER(openai_conversations_delete);
+HANDLER(openai_conversation_items_create);
+HANDLER(openai_conversation_items_list);
+HANDLER(openai_conversation_items_get);
+HANDLER(openai_conversation_items_delete);
+
 /* exec_api.c */
 HANDLER(exec_api_create);
 HANDLER(exec_api_get);

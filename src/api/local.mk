@@ -35,6 +35,7 @@ libapi_a_SOURCES = \
 	%reldir%/http_tls.c %reldir%/http_tls.h \
 	%reldir%/http_turns.c %reldir%/http_turns.h \
 	%reldir%/idempotency.c %reldir%/idempotency.h \
+	%reldir%/include_query.c %reldir%/include_query.h \
 	%reldir%/inline_file.c %reldir%/inline_file.h \
 	%reldir%/merge_patch.c %reldir%/merge_patch.h \
 	%reldir%/mcp.c %reldir%/mcp.h \
@@ -54,6 +55,7 @@ libapi_a_SOURCES = \
 	%reldir%/openai_containers.c \
 	%reldir%/openai_purpose.h \
 	%reldir%/openai_uploads.c \
+	%reldir%/openai_conversations.c \
 	%reldir%/openai_files.c \
 	%reldir%/openai_files_list.c \
 	%reldir%/openai_models.c \

@@ -88,6 +88,23 @@ const struct route routes[] = {
 	OPENAI("POST", "containers/{}/executions/{}/interrupt", CONTAINERS,
 	       exec_api_interrupt, .container = true),
 
+	OPENAI("POST", "conversations", RESPONSES, openai_conversations_create,
+	       .body = BODY_JSON, .json_large = true),
+	OPENAI("GET", "conversations/{}", RESPONSES, openai_conversations_get),
+	OPENAI("POST", "conversations/{}", RESPONSES,
+	       openai_conversations_update, .body = BODY_JSON),
+	OPENAI("DELETE", "conversations/{}", RESPONSES,
+	       openai_conversations_delete),
+	OPENAI("POST", "conversations/{}/items", RESPONSES,
+	       openai_conversation_items_create, .body = BODY_JSON,
+	       .json_large = true),
+	OPENAI("GET", "conversations/{}/items", RESPONSES,
+	       openai_conversation_items_list),
+	OPENAI("GET", "conversations/{}/items/{}", RESPONSES,
+	       openai_conversation_items_get),
+	OPENAI("DELETE", "conversations/{}/items/{}", RESPONSES,
+	       openai_conversation_items_delete),
+
 	OPENAI("GET", "models", ALL, openai_models_list),
 	OPENAI("GET", "models/{}", ALL, openai_models_get),
 

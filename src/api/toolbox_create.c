@@ -12,7 +12,7 @@
 #include "api/toolbox_offer.h"
 #include "api/toolboxes.h"
 #include "base/cleanup.h"
-#include "turn/metadata.h"
+#include "turn/turn.h"
 
 struct version_fields {
 	struct json_string description;

@@ -29,6 +29,7 @@ store_sources = \
 	%reldir%/store_list.c \
 	%reldir%/store_read.c \
 	%reldir%/store_restore.c %reldir%/store_restore.h \
+	%reldir%/store_sweep.h \
 	%reldir%/store_talk.c %reldir%/store_talk.h \
 	%reldir%/store_talk_read.c \
 	%reldir%/store_usage.c %reldir%/store_usage.h \

@@ -176,16 +176,17 @@ static int show_member(const char *key, struct json_object *value,
 void item_write(struct json_writer *w, const char *key, const struct item *item,
 		unsigned include)
 {
+	item_write_text(w, key, item->json, item->size, include);
+}
+
+void item_write_text(struct json_writer *w, const char *key, const char *json,
+		     size_t size, unsigned include)
+{
 	_cleanup_(json_freep) struct json_object *object = NULL;
 	struct showing showing = { .w = w, .include = include };
 	int r;
 
-	if (item->type == ITEM_FUNCTION_CALL ||
-	    item->type == ITEM_FUNCTION_CALL_OUTPUT) {
-		json_write_raw(w, key, item->json, item->size);
-		return;
-	}
-	r = json_parse(item->json, item->size, &object, NULL);
+	r = json_parse(json, size, &object, NULL);
 	if (r < 0) {
 		json_write_fail(w, r);
 		return;

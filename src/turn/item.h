@@ -100,6 +100,10 @@ void items_done(struct items *items);
 void item_write(struct json_writer *w, const char *key, const struct item *item,
 		unsigned include);
 
+/** item_write_text() - The same of one from the database */
+void item_write_text(struct json_writer *w, const char *key, const char *json,
+		     size_t size, unsigned include);
+
 /** item_include_read() - Bits of a request's "include"; unknown words are 400 */
 int item_include_read(const struct json_object *include, const char *path,
 		      unsigned *ret, struct error *err);

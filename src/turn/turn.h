@@ -18,6 +18,7 @@
 #include "core/core.h"
 #include "turn/agent.h"
 #include "turn/item.h"
+#include "turn/metadata.h"
 #include "turn/upstream.h"
 
 struct json_object;

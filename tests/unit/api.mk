@@ -3,7 +3,7 @@
 api_fixture = %reldir%/api_fixture.c %reldir%/api_fixture.h \
 	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
-	%reldir%/fake_core_events.c \
+	%reldir%/fake_core_events.c %reldir%/fake_core_talks.c \
 	%reldir%/fake_core_admin.c %reldir%/fake_core_definitions.c \
 	%reldir%/fake_turns.c %reldir%/fake_turns.h \
 	%reldir%/test.h
@@ -94,7 +94,7 @@ check_PROGRAMS += %reldir%/api_routes
 tests_unit_api_routes_SOURCES = %reldir%/api_routes.c \
 	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
-	%reldir%/fake_core_events.c \
+	%reldir%/fake_core_events.c %reldir%/fake_core_talks.c \
 	%reldir%/fake_core_admin.c %reldir%/fake_core_definitions.c \
 	%reldir%/fake_turns.c %reldir%/fake_turns.h \
 	%reldir%/test.h
@@ -130,3 +130,8 @@ tests_unit_test_api_toolboxes_LDADD = $(api_fixture_libs)
 unit_tests += %reldir%/test_api_agents
 tests_unit_test_api_agents_SOURCES = %reldir%/test_api_agents.c $(api_fixture)
 tests_unit_test_api_agents_LDADD = $(api_fixture_libs)
+
+unit_tests += %reldir%/test_api_conversations
+tests_unit_test_api_conversations_SOURCES = \
+	%reldir%/test_api_conversations.c $(api_fixture)
+tests_unit_test_api_conversations_LDADD = $(api_fixture_libs)

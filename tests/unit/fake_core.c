@@ -49,6 +49,10 @@ static int on_later(sd_event_source *source, void *userdata)
 		later->part(later->userdata, &later->part_view, NULL);
 	if (later->exec)
 		later->exec(later->userdata, &later->exec_view, NULL);
+	if (later->conversation)
+		later->conversation(later->userdata,
+				    err ? NULL : &later->conversation_view,
+				    err);
 	if (later->definition)
 		later->definition(later->userdata,
 			       err ? NULL : &later->definition_view, err);
@@ -101,6 +105,7 @@ void fake_core_free(struct core *core)
 		free(core->cfile[i].path);
 	}
 	free(core->cfile);
+	fake_talks_free(core);
 	fake_definitions_free(core);
 	free(core->events);
 	free(core);

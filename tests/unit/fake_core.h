@@ -25,6 +25,7 @@
 enum { FAKE_FILES_MAX = 1024 };
 
 struct fake_definitions;
+struct fake_talks;
 
 struct fake_file {
 	struct file_view view;
@@ -99,6 +100,7 @@ struct core {
 	bool ended;
 	enum end_reason end_reason;	/* of FAKE_EXPIRED; set: all are it */
 	struct fake_definitions *definitions;
+	struct fake_talks *talks;
 	char name[CORE_NAME_MAX + 1];
 	char pool[CORE_NAME_MAX + 1];
 	unsigned watches;

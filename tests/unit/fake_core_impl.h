@@ -18,6 +18,8 @@ struct fake_later {
 	exec_fn exec;
 	core_image_fn image;
 	definition_fn definition;
+	conversation_fn conversation;
+	struct conversation_view conversation_view;
 	definition_version_fn definition_version;
 	struct definition_view definition_view;
 	struct definition_version_view version_view;
@@ -40,6 +42,9 @@ void fake_core_fill_container(const struct core *core,
 
 /** fake_definitions_free() - End what fake_core_definitions.c keeps */
 void fake_definitions_free(struct core *core);
+
+/** fake_talks_free() - End what fake_core_talks.c keeps */
+void fake_talks_free(struct core *core);
 
 /** fake_core_find() - 0 for the one container there is, else as core says it */
 int fake_core_find(const struct core *core, const char *id,

@@ -18,6 +18,7 @@ unit_tests += \
 	%reldir%/test_store_speed \
 	%reldir%/test_store_sweep \
 	%reldir%/test_store_talk \
+	%reldir%/test_store_talk_ends \
 	%reldir%/test_store_tenants
 
 tests_unit_test_blob_SOURCES = %reldir%/test_blob.c $(store_fixture)
@@ -75,6 +76,15 @@ tests_unit_test_media_type_LDADD = $(store_test_libs)
 
 EXTRA_DIST += %reldir%/data/store-v1.sql
 
-tests_unit_test_store_talk_SOURCES = %reldir%/test_store_talk.c $(store_fixture)
+store_talk_fixture = %reldir%/store_talk_fixture.c \
+	%reldir%/store_talk_fixture.h $(store_fixture)
+
+tests_unit_test_store_talk_SOURCES = %reldir%/test_store_talk.c \
+	$(store_talk_fixture)
 tests_unit_test_store_talk_CPPFLAGS = $(store_test_cppflags)
 tests_unit_test_store_talk_LDADD = $(store_test_libs)
+
+tests_unit_test_store_talk_ends_SOURCES = %reldir%/test_store_talk_ends.c \
+	$(store_talk_fixture)
+tests_unit_test_store_talk_ends_CPPFLAGS = $(store_test_cppflags)
+tests_unit_test_store_talk_ends_LDADD = $(store_test_libs)

@@ -276,6 +276,40 @@ def try_executions(c, at):
     wait_until(lambda: c.call("GET", f"{at}/executions/{later}")["status"] == "ok", PATIENCE, "the execution")
 
 
+def try_conversations(c):
+    said = [
+        {"role": "user", "content": [
+            {"type": "input_text", "text": "a"},
+            {"type": "input_image", "image_url": "https://example.org/a.png"},
+            {"type": "input_file", "filename": "a", "file_data": "data:text/plain;base64,YQ=="}]},
+        {"role": "assistant", "content": "b"},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "d"},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "e"}], "encrypted_content": "f"},
+        {"type": "code_interpreter_call", "container_id": "cntr_1", "code": "1",
+         "outputs": [{"type": "logs", "logs": "1"}, {"type": "image", "url": "data:,"}]}]
+    at = "/v1/conversations"
+    conversation = c.call("POST", at, {"metadata": {"a": "b"}, "items": said[:2]})["id"]
+    c.call("POST", at)
+    c.call("POST", at, {"items": [{"type": "none"}]}, expect=400)
+    at += f"/{conversation}"
+    c.call("GET", at)
+    c.call("POST", at, {"metadata": {}})
+    c.call("POST", at, {}, expect=400)
+    made = c.call("POST", f"{at}/items", {"items": said[2:]})["data"]
+    everything = "include[]=code_interpreter_call.outputs&include[]=message.input_image.image_url"
+    assert len(c.call("GET", f"{at}/items?{everything}")["data"]) == len(said)
+    assert made[-1]["outputs"] is None
+    assert c.call("GET", f"{at}/items/{made[-1]['id']}?{everything}")["outputs"]
+    c.call("POST", f"{at}/items", {"items": [{"id": made[0]["id"]}]}, expect=400)
+    c.call("POST", "/v1/conversations", {"items": [{"id": made[0]["id"]}, {"id": made[-1]["id"]}]})
+    c.call("GET", f"{at}/items?limit=0", expect=400)
+    c.call("DELETE", f"{at}/items/{made[0]['id']}")
+    c.call("GET", f"{at}/items/{made[0]['id']}", expect=404)
+    c.call("DELETE", at)
+    c.call("GET", at, expect=404)
+
+
 def try_sessions(c):
     old, new = "api-version=2024-02-02-preview&identifier=a", "api-version=2025-02-02-preview&identifier=a"
     at = "/pools/default"
@@ -424,8 +458,8 @@ def try_admin(c):
 
 def what_is_answered_is_as_described():
     with daemon() as c:
-        for group in (try_operation, try_files, try_uploads, try_containers, try_sessions, try_toolboxes, try_agents,
-                      try_places, try_admin):
+        for group in (try_operation, try_files, try_uploads, try_containers, try_conversations, try_sessions,
+                      try_toolboxes, try_agents, try_places, try_admin):
             group(c)
         all_of_them = {(method, path) for method, path, _, _ in operations(c.document)}
         print(f"# {len(c.seen)} of {len(all_of_them)} operations were tried")

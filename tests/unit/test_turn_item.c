@@ -405,8 +405,6 @@ static void what_is_not_asked_for_is_not_shown(void **state)
 	shows("{\"id\":\"r\",\"type\":\"reasoning\",\"encrypted_content\":\"x\"}",
 	      0,
 	      "{\"id\":\"r\",\"type\":\"reasoning\",\"encrypted_content\":null}");
-	shows("{\"id\":\"f\",\"type\":\"function_call\",\"outputs\":1}", 0,
-	      "{\"id\":\"f\",\"type\":\"function_call\",\"outputs\":1}");
 }
 
 static void what_is_no_kept_item_is_not_added(void **state)

@@ -10,7 +10,7 @@ tests_unit_test_upstream_settings_LDADD = libturn.a $(base_libs) \
 agent_fixture = %reldir%/agent_fixture.c %reldir%/agent_fixture.h \
 	%reldir%/fake_core.c %reldir%/fake_core.h %reldir%/fake_core_impl.h \
 	%reldir%/fake_core_exec.c %reldir%/fake_core_files.c \
-	%reldir%/fake_core_events.c \
+	%reldir%/fake_core_events.c %reldir%/fake_core_talks.c \
 	%reldir%/fake_core_admin.c %reldir%/fake_core_definitions.c \
 	%reldir%/test.h
 agent_fixture_libs = libturn.a libcore.a $(base_libs) $(CMOCKA_LIBS)
