@@ -214,7 +214,6 @@ static const struct json_field profile_table[] = {
 	JSON_OBJECT_FIELD("agent_card", struct profile_fields, agent_card),
 };
 
-/* What the patch says of the two members; all others it may have are ignored. */
 static int write_profile(const struct json_object *profile,
 			 const struct json_object *patch, struct buf *text)
 {
@@ -253,17 +252,15 @@ static int patch_profile(void *userdata, struct definition_state *state,
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(CORE_PROFILE_MAX);
 	_cleanup_(json_freep) struct json_object *profile = NULL;
-	struct request *req = userdata;
-	struct json_object *patch;
-	int r;
+	const struct request *req = userdata;
+	int r = 0;
 
-	r = request_json(req, &patch, err);
-	if (r >= 0 && state->profile[0])
+	if (state->profile[0])
 		r = json_parse(state->profile, strlen(state->profile), &profile,
 			       err);
 	if (r < 0)
 		return r;
-	r = write_profile(profile, patch, &text);
+	r = write_profile(profile, req->work, &text);
 	if (r == -EMSGSIZE)
 		return error_set(err, ERR_BAD_REQUEST,
 				 "The agent's endpoint and card have more than "
@@ -294,6 +291,32 @@ static void on_patched(void *userdata, const struct definition_view *agent,
 			       &failure);
 }
 
+static void free_patch(void *work)
+{
+	json_free(work);
+}
+
+/* The body goes with the client; the two members that count are kept. */
+static int keep_patch(struct request *req, const struct json_object *patch,
+		      struct error *err)
+{
+	struct json_object *kept = json_new_object();
+	size_t i;
+	int r = kept ? 0 : -ENOMEM;
+
+	req->work = kept;
+	req->work_free = free_patch;
+	for (i = 0; r >= 0 &&
+		    i < sizeof(profile_table) / sizeof(profile_table[0]);
+	     i++) {
+		const char *key = profile_table[i].name;
+
+		if (json_has(patch, key))
+			r = json_set(kept, key, json_member(patch, key));
+	}
+	return r < 0 ? error_set_errno(err, r, "Cannot change an agent") : 0;
+}
+
 int agents_patch(struct request *req, struct error *err)
 {
 	struct profile_fields fields = { .agent_card = NULL };
@@ -309,6 +332,8 @@ int agents_patch(struct request *req, struct error *err)
 				     sizeof(profile_table) /
 					     sizeof(profile_table[0]),
 				     JSON_UNKNOWN_IGNORED, &fields, err);
+	if (r >= 0)
+		r = keep_patch(req, patch, err);
 	if (r >= 0)
 		r = core_definition_edit(req->core, &req->who, &name,
 					 patch_profile, on_patched, req, err);

@@ -13,6 +13,9 @@ int request_json_any(struct request *req, struct json_object **ret,
 	size_t values = 0;
 	int r;
 
+	*ret = req->json;
+	if (req->json)
+		return 0;
 	r = json_parse_counted((const char *)body->data, body->length,
 			       &req->json, &values, err);
 	if (r >= 0)

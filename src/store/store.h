@@ -254,7 +254,6 @@ int store_cfile_get(struct store *store, const char *tenant,
 		    const char *container_id, const char *id,
 		    struct store_cfile *ret);
 
-
 /**
  * store_cfile_find() - The newest version of the file that a path names
  * @path:	Absolute
