@@ -25,6 +25,7 @@ include $(top_srcdir)/tests/fuzz/wire.mk
 include $(top_srcdir)/tests/fuzz/core.mk
 include $(top_srcdir)/tests/fuzz/vmd.mk
 include $(top_srcdir)/tests/fuzz/guest.mk
+include $(top_srcdir)/tests/fuzz/turn.mk
 include $(top_srcdir)/tests/fuzz/api.mk
 
 check_PROGRAMS += $(fuzz_targets)

@@ -31,6 +31,8 @@ unit_tests += \
 	%reldir%/test_core_room \
 	%reldir%/test_core_session \
 	%reldir%/test_core_states \
+	%reldir%/test_core_context \
+	%reldir%/test_core_talk \
 	%reldir%/test_core_tenants \
 	%reldir%/test_core_definitions
 
@@ -113,3 +115,14 @@ tests_unit_test_core_keys_LDADD = $(core_test_libs)
 
 tests_unit_test_core_definitions_SOURCES = %reldir%/test_core_definitions.c $(core_fixture)
 tests_unit_test_core_definitions_LDADD = $(core_test_libs)
+
+core_talk_fixture = %reldir%/core_talk_fixture.c %reldir%/core_talk_fixture.h \
+	$(core_fixture)
+
+tests_unit_test_core_context_SOURCES = %reldir%/test_core_context.c \
+	$(core_talk_fixture)
+tests_unit_test_core_context_LDADD = $(core_test_libs)
+
+tests_unit_test_core_talk_SOURCES = %reldir%/test_core_talk.c \
+	$(core_talk_fixture)
+tests_unit_test_core_talk_LDADD = $(core_test_libs)
