@@ -20,5 +20,8 @@ include $(top_srcdir)/tests/unit/api.mk
 include $(top_srcdir)/tests/unit/cli.mk
 include $(top_srcdir)/tests/unit/daemon.mk
 
+# What those in Python share.
+EXTRA_DIST += %reldir%/tap.py
+
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -20,7 +20,8 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
+
+import tap
 
 BUILD = pathlib.Path(os.environ.get("abs_top_builddir", "."))
 CTL = BUILD / "cupolactl"
@@ -778,23 +779,13 @@ TESTS = [v for k, v in list(globals().items())
          and v.__code__.co_varnames[:1] == ("fx",)]
 
 
-def main():
-    print(f"1..{len(TESTS)}")
-    failed = 0
-    for number, test in enumerate(TESTS, 1):
-        fx = Fixture()
-        try:
-            test(fx)
-            print(f"ok {number} - {test.__name__}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"not ok {number} - {test.__name__}")
-            for line in traceback.format_exc().splitlines():
-                print(f"# {line}", flush=True)
-        finally:
-            fx.close()
-    return 1 if failed else 0
+def with_fixture(test):
+    fx = Fixture()
+    try:
+        test(fx)
+    finally:
+        fx.close()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tap.run(TESTS, with_fixture))

@@ -8,22 +8,18 @@ changes its user, so the directories lie where that user can go.
 import fcntl
 import os
 import pathlib
-import pwd
 import shutil
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
-import traceback
+
+import tap
 
 BUILD = pathlib.Path(os.environ.get("abs_top_builddir", "."))
 CUPOLAD = BUILD / "cupolad"
 ROOT = os.geteuid() == 0
-
-
-class Skip(Exception):
-    pass
 
 
 def daemon(*argv, status=1, **env):
@@ -41,15 +37,6 @@ def refused(*argv, **env):
     said = daemon(*argv, **env).stderr
     assert said.count("\n") == 1 and said.endswith("\n"), said
     return said
-
-
-def needs_user():
-    if not ROOT:
-        return
-    try:
-        pwd.getpwnam("cupola")
-    except KeyError:
-        raise Skip("user cupola is missing") from None
 
 
 def lock(path, text):
@@ -109,14 +96,14 @@ def test_settings_need_development_mode(dir):
 
 def root_needs_a_unit_or_development_mode(dir):
     if not ROOT:
-        raise Skip("needs root")
+        raise tap.Skip("needs root")
     assert "root" in refused(STATE_DIRECTORY=dir)
 
 
 def a_directory_of_something_else_is_left_alone(dir):
     if not ROOT:
-        raise Skip("needs root")
-    needs_user()
+        raise tap.Skip("needs root")
+    tap.need_user()
     os.mkdir(f"{dir}/home")
     assert "'home'" in refused("--dev", dir)
     assert os.stat(dir).st_uid == 0
@@ -124,19 +111,19 @@ def a_directory_of_something_else_is_left_alone(dir):
 
 def a_directory_that_the_user_cannot_reach_is_named(dir):
     if not ROOT:
-        raise Skip("needs root")
-    needs_user()
+        raise tap.Skip("needs root")
+    tap.need_user()
     os.chmod(dir, 0o700)
     assert f"{dir}/inner" in refused("--dev", f"{dir}/inner")
 
 
 def a_long_directory_is_refused(dir):
-    needs_user()
+    tap.need_user()
     assert "too long" in refused("--dev", dir + "/" + "x" * 100)
 
 
 def a_second_daemon_names_the_first(dir):
-    needs_user()
+    tap.need_user()
     fd = lock(f"{dir}/cupolad.lock", b"4711\n")
     os.chmod(f"{dir}/cupolad.lock", 0o666)
     pathlib.Path(dir, "url").write_text("http://127.0.0.1:1\n")
@@ -147,7 +134,7 @@ def a_second_daemon_names_the_first(dir):
 
 
 def a_used_port_is_named(dir):
-    needs_user()
+    tap.need_user()
     with socket.create_server(("127.0.0.1", 0)) as s:
         port = s.getsockname()[1]
         said = refused("--dev", dir, "--set",
@@ -163,35 +150,14 @@ TESTS = [v for k, v in list(globals().items())
          and v.__code__.co_argcount == 1]
 
 
-def run(test):
-    """What stands behind "ok", or what went wrong."""
+def in_directory(test):
     dir = tempfile.mkdtemp(prefix="cupd-")
     os.chmod(dir, 0o755)
     try:
         test(dir)
-    except Skip as why:
-        return f" # SKIP {why}", None
-    except Exception:
-        return None, traceback.format_exc()
     finally:
         shutil.rmtree(dir)
-    return "", None
-
-
-def main():
-    print(f"1..{len(TESTS)}")
-    failed = 0
-    for number, test in enumerate(TESTS, 1):
-        good, bad = run(test)
-        if bad is None:
-            print(f"ok {number} - {test.__name__}{good}", flush=True)
-            continue
-        failed += 1
-        print(f"not ok {number} - {test.__name__}")
-        for line in bad.splitlines():
-            print(f"# {line}", flush=True)
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tap.run(TESTS, in_directory))

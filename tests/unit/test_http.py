@@ -24,22 +24,18 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 from unittest import mock
 
 TOP = pathlib.Path(os.environ.get("abs_top_srcdir", pathlib.Path(__file__).resolve().parents[2]))
 os.environ.setdefault("CUPOLA_BUILD", os.environ.get("abs_top_builddir", "build"))
 sys.path.insert(0, str(TOP / "tests" / "chaos"))
 
+import tap  # noqa: E402
 from host import Host, Refused, wait_until  # noqa: E402
 
 CROWD = 10000
 CRAMPED = 80
 PATIENCE = 60
-
-
-class Skip(Exception):
-    pass
 
 
 @contextlib.contextmanager
@@ -143,7 +139,7 @@ def shown(where):
 @contextlib.contextmanager
 def pair():
     if not shutil.which("openssl"):
-        raise Skip("openssl is missing")
+        raise tap.Skip("openssl is missing")
     directory = pathlib.Path(tempfile.mkdtemp(prefix="tls-"))
     directory.chmod(0o755)
     try:
@@ -337,7 +333,7 @@ def the_log_level_is_read_again():
 def raise_descriptors(count):
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < count:
-        raise Skip(f"no more than {hard} descriptors")
+        raise tap.Skip(f"no more than {hard} descriptors")
     resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
 
 
@@ -787,36 +783,10 @@ TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          what_is_no_backup_is_refused_and_changes_nothing]
 
 
-def run(test):
-    """What stands behind "ok", or what went wrong."""
-    try:
-        if os.geteuid() == 0:
-            pwd.getpwnam("cupola")
-        test()
-    except KeyError:
-        return " # SKIP user cupola is missing", None
-    except Skip as why:
-        return f" # SKIP {why}", None
-    except Exception:
-        return None, traceback.format_exc()
-    return "", None
-
-
-def main():
-    chosen = [t for t in TESTS if not sys.argv[1:] or t.__name__ in sys.argv[1:]]
-    print(f"1..{len(chosen)}")
-    failed = 0
-    for number, test in enumerate(chosen, 1):
-        good, bad = run(test)
-        if bad is None:
-            print(f"ok {number} - {test.__name__}{good}", flush=True)
-            continue
-        failed += 1
-        print(f"not ok {number} - {test.__name__}")
-        for line in bad.splitlines():
-            print(f"# {line}", flush=True)
-    return 1 if failed else 0
+def with_user(test):
+    tap.need_user()
+    test()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tap.run(TESTS, with_user))

@@ -10,32 +10,27 @@ import contextlib
 import json
 import os
 import pathlib
-import pwd
 import re
 import subprocess
 import sys
-import traceback
 
 TOP = pathlib.Path(os.environ.get("abs_top_srcdir", pathlib.Path(__file__).resolve().parents[2]))
 BUILD = pathlib.Path(os.environ.get("abs_top_builddir", os.environ.get("CUPOLA_BUILD", "build"))).resolve()
 os.environ.setdefault("CUPOLA_BUILD", str(BUILD))
 sys.path.insert(0, str(TOP / "tests" / "chaos"))
 
+import tap  # noqa: E402
 from host import Host, wait_until  # noqa: E402
 
 METHODS = ("get", "put", "post", "delete", "patch")
 PATIENCE = 60
 
 
-class Skip(Exception):
-    pass
-
-
 def need(name):
     try:
         return __import__(name)
     except ImportError:
-        raise Skip(f"Python's module {name} is missing") from None
+        raise tap.Skip(f"Python's module {name} is missing") from None
 
 
 def description():
@@ -457,6 +452,7 @@ def try_admin(c):
 
 
 def what_is_answered_is_as_described():
+    tap.need_user()
     with daemon() as c:
         for group in (try_operation, try_files, try_uploads, try_containers, try_conversations, try_sessions,
                       try_toolboxes, try_agents, try_places, try_admin):
@@ -472,38 +468,5 @@ TESTS = [the_description_is_valid,
          what_is_answered_is_as_described]
 
 
-def run(test):
-    """What stands behind "ok", or what went wrong."""
-    try:
-        if os.geteuid() == 0:
-            pwd.getpwnam("cupola")
-        test()
-    except KeyError as what:
-        if "getpwnam" not in str(what):
-            return None, traceback.format_exc()
-        return " # SKIP user cupola is missing", None
-    except Skip as why:
-        return f" # SKIP {why}", None
-    except Exception:
-        return None, traceback.format_exc()
-    return "", None
-
-
-def main():
-    chosen = [t for t in TESTS if not sys.argv[1:] or t.__name__ in sys.argv[1:]]
-    print(f"1..{len(chosen)}")
-    failed = 0
-    for number, test in enumerate(chosen, 1):
-        good, bad = run(test)
-        if bad is None:
-            print(f"ok {number} - {test.__name__}{good}", flush=True)
-            continue
-        failed += 1
-        print(f"not ok {number} - {test.__name__}")
-        for line in bad.splitlines():
-            print(f"# {line}", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tap.run(TESTS))

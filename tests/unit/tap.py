@@ -1,0 +1,52 @@
+"""Runs the tests of a program and says how they went, as Automake's driver reads it.
+
+A test is a function. It fails by any exception, and says by Skip what it lacks.
+Names on the command line choose some of them.
+"""
+
+import os
+import pwd
+import sys
+import traceback
+
+
+class Skip(Exception):
+    """What a test needs is not here."""
+
+
+def need_user():
+    """As root the daemon becomes a user that has to exist."""
+    if os.geteuid() != 0:
+        return
+    try:
+        pwd.getpwnam("cupola")
+    except KeyError:
+        raise Skip("user cupola is missing") from None
+
+
+def outcome(test, call):
+    """What stands behind "ok", or what went wrong."""
+    try:
+        call(test)
+    except Skip as why:
+        return f" # SKIP {why}", None
+    except Exception:
+        return None, traceback.format_exc()
+    return "", None
+
+
+def run(tests, call=lambda test: test()):
+    """Call each of them by @call. Returns the program's status."""
+    chosen = [t for t in tests if not sys.argv[1:] or t.__name__ in sys.argv[1:]]
+    print(f"1..{len(chosen)}")
+    failed = 0
+    for number, test in enumerate(chosen, 1):
+        good, bad = outcome(test, call)
+        if bad is None:
+            print(f"ok {number} - {test.__name__}{good}", flush=True)
+            continue
+        failed += 1
+        print(f"not ok {number} - {test.__name__}")
+        for line in bad.splitlines():
+            print(f"# {line}", flush=True)
+    return 1 if failed else 0
