@@ -89,15 +89,24 @@ struct commit_job {
 	bool busy;
 };
 
-struct sweep_job {
+/**
+ * struct asked_job - Work that somebody asked for, of each kind one at a time
+ *
+ * The thread's from store_job_begin() until its done() is called on the loop.
+ */
+struct asked_job {
 	struct job job;
 	struct writer *writer;
-	struct store_sweep_spec spec;
-	struct store_swept swept;
 	int result;
-	store_swept_fn *done;
 	void *userdata;
 	bool busy;
+};
+
+struct sweep_job {
+	struct asked_job asked;
+	struct store_sweep_spec spec;
+	struct store_swept swept;
+	store_swept_fn *done;
 };
 
 struct collect_job {
@@ -107,30 +116,22 @@ struct collect_job {
 };
 
 struct sums_job {
-	struct job job;
-	struct writer *writer;
+	struct asked_job asked;
 	struct store_sums_spec spec;
 	struct store_sum *sums;
 	size_t count;
-	int result;
 	store_sums_fn *done;
-	void *userdata;
-	bool busy;
 };
 
 /** struct backup_job - @more: only a part was copied, there is another round */
 struct backup_job {
-	struct job job;
-	struct writer *writer;
+	struct asked_job asked;
 	const char *path;
 	sqlite3 *to;
 	sqlite3_backup *backup;
 	bool more;
 	int fd;
-	int result;
 	store_backup_fn *done;
-	void *userdata;
-	bool busy;
 };
 
 struct store {
@@ -156,6 +157,15 @@ struct store {
 	sqlite3_stmt *lists[LIST_COUNT][2]; /* descending, ascending */
 	sqlite3_stmt *cursors[LIST_COUNT];
 };
+
+/**
+ * store_job_begin() - Have the thread do a job that is not busy
+ * @run:	On the thread
+ * @done:	On the loop; clears @job->busy
+ */
+int store_job_begin(struct store *store, struct asked_job *job,
+		    void (*run)(struct job *job), void (*done)(struct job *job),
+		    void *userdata);
 
 /** store_read_prepare() - Compile the statements of store_read.c */
 int store_read_prepare(struct store *store);

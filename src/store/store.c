@@ -12,6 +12,21 @@
 /* A group, a sweep, the collection at the start, a report and a backup. */
 #define STORE_JOBS_MAX 5
 
+int store_job_begin(struct store *store, struct asked_job *job,
+		    void (*run)(struct job *job), void (*done)(struct job *job),
+		    void *userdata)
+{
+	int r;
+
+	job->job.run = run;
+	job->job.done = done;
+	job->writer = store->writer;
+	job->userdata = userdata;
+	r = worker_submit(store->worker, &job->job);
+	job->busy = r >= 0;
+	return r;
+}
+
 static void collect_run(struct job *job)
 {
 	struct collect_job *c = JOB_OWNER(job, struct collect_job, job);

@@ -30,7 +30,7 @@ static int backup_begin(struct backup_job *b)
 	r = db_open(b->path, false, &b->to);
 	if (r < 0)
 		return r;
-	b->backup = sqlite3_backup_init(b->to, "main", writer_db(b->writer),
+	b->backup = sqlite3_backup_init(b->to, "main", writer_db(b->asked.writer),
 					"main");
 	return b->backup ? 0 : -EIO;
 }
@@ -64,7 +64,7 @@ static int backup_open(struct backup_job *b)
 
 static void backup_run(struct job *job)
 {
-	struct backup_job *b = JOB_OWNER(job, struct backup_job, job);
+	struct backup_job *b = JOB_OWNER(job, struct backup_job, asked.job);
 	int r = b->backup ? 0 : backup_begin(b);
 
 	if (r >= 0)
@@ -72,7 +72,7 @@ static void backup_run(struct job *job)
 	b->more = r == 0;
 	if (r > 0)
 		r = backup_open(b);
-	b->result = r;
+	b->asked.result = r;
 	if (b->more)
 		return;
 	backup_end(b);
@@ -81,36 +81,29 @@ static void backup_run(struct job *job)
 
 static void backup_done(struct job *job)
 {
-	struct backup_job *b = JOB_OWNER(job, struct backup_job, job);
+	struct backup_job *b = JOB_OWNER(job, struct backup_job, asked.job);
 	struct store *store = JOB_OWNER(b, struct store, copy);
 
 	/* Behind the commits that have gathered meanwhile. */
 	if (b->more) {
-		(void)worker_submit(store->worker, &b->job);
+		(void)worker_submit(store->worker, &b->asked.job);
 		return;
 	}
-	b->busy = false;
-	b->done(b->userdata, b->result, take_fd(b->fd));
+	b->asked.busy = false;
+	b->done(b->asked.userdata, b->asked.result, take_fd(b->fd));
 }
 
 int store_backup(struct store *store, store_backup_fn *done, void *userdata)
 {
 	struct backup_job *b = &store->copy;
-	int r;
 
-	if (b->busy)
+	if (b->asked.busy)
 		return -EBUSY;
 	*b = (struct backup_job){
-		.job = { .run = backup_run, .done = backup_done },
-		.writer = store->writer,
 		.path = store->backup_path,
 		.fd = -1,
 		.done = done,
-		.userdata = userdata,
 	};
-	r = worker_submit(store->worker, &b->job);
-	if (r < 0)
-		return r;
-	b->busy = true;
-	return 0;
+	return store_job_begin(store, &b->asked, backup_run, backup_done,
+			       userdata);
 }

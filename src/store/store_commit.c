@@ -88,37 +88,27 @@ int store_commit(struct store *store, struct store_batch *batch,
 
 static void sweep_run(struct job *job)
 {
-	struct sweep_job *s = JOB_OWNER(job, struct sweep_job, job);
+	struct sweep_job *s = JOB_OWNER(job, struct sweep_job, asked.job);
 
-	s->result = writer_sweep(s->writer, &s->spec, &s->swept);
+	s->asked.result = writer_sweep(s->asked.writer, &s->spec, &s->swept);
 }
 
 static void sweep_done(struct job *job)
 {
-	struct sweep_job *s = JOB_OWNER(job, struct sweep_job, job);
+	struct sweep_job *s = JOB_OWNER(job, struct sweep_job, asked.job);
 
-	s->busy = false;
-	s->done(s->userdata, s->result, &s->swept);
+	s->asked.busy = false;
+	s->done(s->asked.userdata, s->asked.result, &s->swept);
 }
 
 int store_sweep(struct store *store, const struct store_sweep_spec *spec,
 		store_swept_fn *done, void *userdata)
 {
 	struct sweep_job *s = &store->sweep;
-	int r;
 
-	if (s->busy)
+	if (s->asked.busy)
 		return -EBUSY;
-	*s = (struct sweep_job){
-		.job = { .run = sweep_run, .done = sweep_done },
-		.writer = store->writer,
-		.spec = *spec,
-		.done = done,
-		.userdata = userdata,
-	};
-	r = worker_submit(store->worker, &s->job);
-	if (r < 0)
-		return r;
-	s->busy = true;
-	return 0;
+	*s = (struct sweep_job){ .spec = *spec, .done = done };
+	return store_job_begin(store, &s->asked, sweep_run, sweep_done,
+			       userdata);
 }

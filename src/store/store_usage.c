@@ -96,25 +96,26 @@ static int collect_sums(sqlite3_stmt *statement, struct sums_job *s)
 
 static void sums_run(struct job *job)
 {
-	struct sums_job *s = JOB_OWNER(job, struct sums_job, job);
+	struct sums_job *s = JOB_OWNER(job, struct sums_job, asked.job);
 	_cleanup_(db_finalizep) sqlite3_stmt *statement = NULL;
 	int r;
 
-	r = db_prepare(writer_db(s->writer), sums_sql[s->spec.by], &statement);
+	r = db_prepare(writer_db(s->asked.writer), sums_sql[s->spec.by], &statement);
 	if (r >= 0)
 		r = bind_spec(statement, &s->spec);
 	if (r >= 0)
 		r = collect_sums(statement, s);
-	s->result = r;
+	s->asked.result = r;
 }
 
 static void sums_done(struct job *job)
 {
-	struct sums_job *s = JOB_OWNER(job, struct sums_job, job);
+	struct sums_job *s = JOB_OWNER(job, struct sums_job, asked.job);
 	struct store_sum *sums = take_ptr(s->sums);
 
-	s->busy = false;
-	s->done(s->userdata, s->result, sums, s->result < 0 ? 0 : s->count);
+	s->asked.busy = false;
+	s->done(s->asked.userdata, s->asked.result, sums,
+		s->asked.result < 0 ? 0 : s->count);
 	free(sums);
 }
 
@@ -122,22 +123,11 @@ int store_usage_sums(struct store *store, const struct store_sums_spec *spec,
 		     store_sums_fn *done, void *userdata)
 {
 	struct sums_job *s = &store->sums;
-	int r;
 
-	if (s->busy)
+	if (s->asked.busy)
 		return -EBUSY;
-	*s = (struct sums_job){
-		.job = { .run = sums_run, .done = sums_done },
-		.writer = store->writer,
-		.spec = *spec,
-		.done = done,
-		.userdata = userdata,
-	};
-	r = worker_submit(store->worker, &s->job);
-	if (r < 0)
-		return r;
-	s->busy = true;
-	return 0;
+	*s = (struct sums_job){ .spec = *spec, .done = done };
+	return store_job_begin(store, &s->asked, sums_run, sums_done, userdata);
 }
 
 int store_usage_assigned(struct store *store, const char *tenant, int64_t day,
