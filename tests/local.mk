@@ -15,6 +15,7 @@ EXTRA_DIST += %reldir%/README %reldir%/tsan.supp \
 	%reldir%/clients/package.json \
 	%reldir%/clients/agents.mjs \
 	%reldir%/clients/containers.mjs \
+	%reldir%/clients/conversations.mjs \
 	%reldir%/clients/description.mjs \
 	%reldir%/clients/files.mjs \
 	%reldir%/clients/lib.mjs \
