@@ -49,6 +49,8 @@
  *   DELETE /admin/v1/artifacts/{cfile_…}	core_admin_artifact_delete()
  *   GET    /admin/v1/usage[?since=2026-11-29][&by=day|origin][&tenant=…]
  *						core_admin_usage()
+ *   GET    /admin/v1/models			what is configured
+ *   POST   /admin/v1/models/test		{"model"}: upstream_probe()
  *   GET    /admin/v1/drain			core_admin_drain_get()
  *   POST   /admin/v1/drain			{"deadline_s": none: no limit}
  *   DELETE /admin/v1/drain			core_admin_undrain()

@@ -152,6 +152,10 @@ HANDLER(admin_artifacts_list);
 HANDLER(admin_artifacts_content);
 HANDLER(admin_artifacts_delete);
 
+/* admin_models.c */
+HANDLER(admin_models_list);
+HANDLER(admin_models_test);
+
 /* admin_drain.c */
 HANDLER(admin_drain_get);
 HANDLER(admin_drain_begin);

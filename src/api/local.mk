@@ -8,6 +8,7 @@ libapi_a_SOURCES = \
 	%reldir%/admin_artifacts.c \
 	%reldir%/admin_drain.c \
 	%reldir%/admin_events.c \
+	%reldir%/admin_models.c \
 	%reldir%/admin_tenants.c \
 	%reldir%/admin_usage.c \
 	%reldir%/agents.c %reldir%/agents.h \

@@ -183,6 +183,8 @@ const struct route routes[] = {
 	ADMIN("GET", "tenants/{}", admin_tenants_get, .view = true),
 	ADMIN("POST", "tenants/{}", admin_tenants_set, .body = BODY_JSON),
 	ADMIN("DELETE", "tenants/{}", admin_tenants_delete),
+	ADMIN("GET", "models", admin_models_list, .view = true),
+	ADMIN("POST", "models/test", admin_models_test, .body = BODY_JSON),
 	ADMIN("GET", "artifacts", admin_artifacts_list, .view = true),
 	ADMIN("GET", "artifacts/{}/content", admin_artifacts_content),
 	ADMIN("DELETE", "artifacts/{}", admin_artifacts_delete),

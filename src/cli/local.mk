@@ -23,6 +23,7 @@ libcli_a_SOURCES = \
 	%reldir%/inspect.c \
 	%reldir%/keys.c \
 	%reldir%/kill.c \
+	%reldir%/model.c \
 	%reldir%/nmi.c \
 	%reldir%/progress.c %reldir%/progress.h \
 	%reldir%/ps.c \

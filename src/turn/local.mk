@@ -28,6 +28,7 @@ libturn_a_SOURCES = \
 	%reldir%/upstream_mend.c %reldir%/upstream_mend.h \
 	%reldir%/upstream_metrics.c \
 	%reldir%/upstream_private.h \
+	%reldir%/upstream_probe.c \
 	%reldir%/upstream_reader.c %reldir%/upstream_reader.h \
 	%reldir%/upstream_request.c %reldir%/upstream_request.h \
 	%reldir%/upstream_responses_read.c \

@@ -30,6 +30,7 @@ int upstream_new(const struct upstream_config *config, struct upstream **ret,
 	if (!u)
 		return error_set_errno(err, -ENOMEM, "Cannot prepare models");
 	u->config = *config;
+	TAILQ_INIT(&u->probes);
 	r = upstream_targets_read(config->settings, &u->targets, err);
 	if (r >= 0)
 		r = upstream_targets_read_keys(&u->targets, config->settings,
@@ -50,6 +51,7 @@ void upstream_free(struct upstream *u)
 {
 	if (!u)
 		return;
+	upstream_end_probes(u);
 	upstream_transfers_free(u->transfers);
 	upstream_targets_done(&u->targets);
 	free(u);
@@ -84,6 +86,18 @@ struct upstream_target *upstream_find_target(const struct upstream *u,
 	return NULL;
 }
 
+static struct upstream_model model_of(const struct upstream_target *t)
+{
+	struct upstream_model model = t->model;
+
+	model.url = t->url;
+	model.protocol = upstream_protocol_name(t->protocol);
+	model.upstream_name = t->remote_name;
+	model.has_key = t->key != NULL;
+	model.under_way = t->calls;
+	return model;
+}
+
 int upstream_model_find(const struct upstream *u, const char *name,
 			struct upstream_model *ret, struct error *err)
 {
@@ -91,7 +105,7 @@ int upstream_model_find(const struct upstream *u, const char *name,
 
 	if (!t)
 		return -ENOENT;
-	*ret = t->model;
+	*ret = model_of(t);
 	return 0;
 }
 
@@ -100,8 +114,11 @@ void upstream_each_model(const struct upstream *u,
 				      const struct upstream_model *model),
 			 void *userdata)
 {
+	struct upstream_model model;
 	size_t i;
 
-	for (i = 0; i < u->targets.count; i++)
-		each(userdata, &u->targets.list[i].model);
+	for (i = 0; i < u->targets.count; i++) {
+		model = model_of(&u->targets.list[i]);
+		each(userdata, &model);
+	}
 }

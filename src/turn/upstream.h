@@ -32,11 +32,19 @@ struct upstream_config {
 	const struct settings *settings;
 };
 
-/** struct upstream_model - One that is configured, borrowed */
+/**
+ * struct upstream_model - One that is configured; strings live as long as it
+ * @url, @protocol, @upstream_name, @has_key, @under_way: For the operator only
+ */
 struct upstream_model {
 	const char *name;
 	const char *owner;
 	int64_t created_at;
+	const char *url;
+	const char *protocol;
+	const char *upstream_name;
+	bool has_key;
+	unsigned under_way;
 };
 
 /** struct upstream_item - An item of the context: JSON text of an object */
@@ -146,6 +154,42 @@ void upstream_each_model(const struct upstream *upstream,
 int upstream_ask(struct upstream *upstream, const struct upstream_round *round,
 		 const struct upstream_events *events, void *userdata,
 		 struct upstream_call **ret, struct error *err);
+
+/** enum upstream_probe_step - What a model is asked for when it is tested */
+enum upstream_probe_step {
+	UPSTREAM_PROBE_TEXT, /* some words */
+	UPSTREAM_PROBE_CALL, /* a call of a function, by its own choice */
+
+	UPSTREAM_PROBE_COUNT,
+};
+
+/**
+ * struct upstream_probe_round - How it went
+ * @error:	Why it is not good; not set in a round that was not tried
+ */
+struct upstream_probe_round {
+	bool good;
+	usec_t first_usec;
+	usec_t whole_usec;
+	struct upstream_usage usage;
+	struct error error;
+};
+
+struct upstream_probe {
+	struct upstream_model model;
+	struct upstream_probe_round rounds[UPSTREAM_PROBE_COUNT];
+};
+
+typedef void (*upstream_probe_fn)(void *userdata,
+				  const struct upstream_probe *probe);
+
+/**
+ * upstream_probe() - See whether a model answers, and calls functions
+ *
+ * @done is called once, by upstream_free() at the latest.
+ */
+int upstream_probe(struct upstream *upstream, const char *model,
+		   upstream_probe_fn done, void *userdata, struct error *err);
 
 typedef void (*upstream_figure_fn)(void *userdata, const char *name,
 				   const char *type, const char *help,

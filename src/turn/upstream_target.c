@@ -25,6 +25,11 @@ static_assert(sizeof(protocols) / sizeof(protocols[0]) ==
 		      UPSTREAM_PROTOCOL_COUNT,
 	      "protocols[] doesn't match enum upstream_protocol");
 
+const char *upstream_protocol_name(enum upstream_protocol protocol)
+{
+	return protocols[protocol].name;
+}
+
 static void url_freep(CURLU **url)
 {
 	curl_url_cleanup(*url);

@@ -85,6 +85,8 @@ int upstream_targets_read_keys(struct upstream_targets *targets,
 
 void upstream_targets_done(struct upstream_targets *targets);
 
+const char *upstream_protocol_name(enum upstream_protocol protocol);
+
 /** upstream_targets_find() - NULL if there is none of that name */
 struct upstream_target *
 upstream_targets_find(const struct upstream_targets *targets,

@@ -204,24 +204,25 @@ static int keep(struct upstream_call *call, const struct buf *bytes,
 
 int upstream_try_take(struct upstream_call *call, struct upstream_failure *ret)
 {
-	struct buf *bytes = &call->transfer.bytes;
+	/* Taken away: what is told of them may end the transfer. */
+	_cleanup_(buf_done) struct buf bytes = call->transfer.bytes;
 	int r = 0;
 
-	call->bytes += bytes->length;
+	call->transfer.bytes = BUF_INIT(bytes.max);
+	call->bytes += bytes.length;
 	if (call->status == 0)
 		r = read_head(call, ret);
 	if (r >= 0 && call->bytes > BYTES_MAX)
 		r = blame(ret, false, "The model's server answered with too "
 				      "much");
 	if (r >= 0 && !call->streams) {
-		r = keep(call, bytes, ret);
+		r = keep(call, &bytes, ret);
 	} else if (r >= 0) {
-		r = upstream_reader_feed(&call->reader, bytes->data,
-					 bytes->length);
+		r = upstream_reader_feed(&call->reader, bytes.data,
+					 bytes.length);
 		if (r < 0)
 			*ret = call->reader.failure;
 	}
-	buf_done(bytes);
 	return r;
 }
 

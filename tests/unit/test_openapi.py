@@ -194,7 +194,7 @@ class Checked:
 @contextlib.contextmanager
 def daemon(settings=None):
     host = Host({"pool.default.ready": "0", "pool.default.min": "0", "test.clock": "yes",
-                 "model.url": "http://127.0.0.1:9/v1", "model.name": "m:7b", **(settings or {})})
+                 "model.url": "http://127.0.0.1:9/v1", "model.name": "m:7b", "model.retries": "0", **(settings or {})})
     try:
         host.start_for_clients()
         yield Checked(host)
@@ -444,6 +444,10 @@ def try_admin(c):
     c.call("POST", "/admin/v1/drain", {"deadline_s": 60})
     c.call("POST", "/admin/v1/drain", {"deadline": 60}, expect=400)
     c.call("GET", "/admin/v1/drain")
+    assert c.call("GET", "/admin/v1/models")["models"][0]["id"] == "m:7b"
+    assert not c.call("POST", "/admin/v1/models/test", {"model": "m:7b"})["ok"]
+    c.call("POST", "/admin/v1/models/test", {"model": "none"}, expect=404)
+    c.call("POST", "/admin/v1/models/test", {}, expect=400)
     c.call("DELETE", "/admin/v1/drain")
     c.call("GET", "/admin/v1/events?after=x", expect=400)
     c.call("GET", "/admin/v1/backup")

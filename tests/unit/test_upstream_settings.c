@@ -12,6 +12,7 @@
 #include "turn/upstream.h"
 
 struct fixture {
+	sd_event *event;
 	struct settings *settings;
 	struct clock *clock;
 	struct upstream *upstream;
@@ -28,6 +29,7 @@ static int begin(void **state)
 				      &fx->settings), 0);
 	assert_int_equal(clock_new_manual(0, 1700000000 * USEC_PER_SEC,
 					  &fx->clock), 0);
+	assert_true(sd_event_new(&fx->event) >= 0);
 	test_make_directory("upstream", fx->dir, sizeof(fx->dir));
 	*state = fx;
 	return 0;
@@ -38,6 +40,7 @@ static int end(void **state)
 	struct fixture *fx = *state;
 
 	upstream_free(fx->upstream);
+	sd_event_unref(fx->event);
 	clock_free(fx->clock);
 	settings_free(fx->settings);
 	assert_int_equal(unsetenv("CREDENTIALS_DIRECTORY"), 0);
@@ -48,7 +51,8 @@ static int end(void **state)
 
 static int opens(struct fixture *fx)
 {
-	const struct upstream_config config = { .clock = fx->clock,
+	const struct upstream_config config = { .event = fx->event,
+						.clock = fx->clock,
 						.settings = fx->settings };
 
 	return upstream_new(&config, &fx->upstream, &fx->err);

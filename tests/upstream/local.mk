@@ -6,5 +6,6 @@ check_PROGRAMS += %reldir%/ask
 tests_upstream_ask_SOURCES = %reldir%/ask.c
 tests_upstream_ask_LDADD = libturn.a $(base_libs) $(CURL_LIBS)
 
-TESTS += %reldir%/test_upstream.py
-dist_check_SCRIPTS += %reldir%/test_upstream.py
+upstream_tests = %reldir%/test_daemon.py %reldir%/test_upstream.py
+TESTS += $(upstream_tests)
+dist_check_SCRIPTS += $(upstream_tests)

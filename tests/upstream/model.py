@@ -8,6 +8,7 @@ key. A script is any text; these parts of it mean something:
     ```python       a block of code: a call of the code tool. Several blocks are called
     ```             one after the other, one in each round
     !call NAME {…}  a call of function NAME with these arguments, in line with the blocks
+                    "Call the function NAME with {…}" says the same
     !together       all calls in the first round at once
     !repeat N       the calls N times over
     !repair         a block that ends in KeyError is answered as a good model would: look at
@@ -45,7 +46,7 @@ key. A script is any text; these parts of it mean something:
 
 GET /log tells what was asked (newest last), and how each request ended.
 
-    model.py [--port N] [--key KEY] [--tls PEM] [--name NAME]
+    model.py [--port N] [--key KEY] [--tls PEM] [--name NAME] [--always SCRIPT]
 """
 
 import argparse
@@ -94,7 +95,7 @@ class Script:
         for line in rest.splitlines():
             if line.strip().startswith("```"):
                 self.calls.extend([(None, block)] if (block := next(blocks, None)) is not None else [])
-            elif match := re.match(r"\s*!call (\S+) ?(.*)", line):
+            elif match := re.match(r"\s*(?:!call|Call the function) (\S+) ?(?:with )?(.*)", line):
                 self.calls.append((match[1], match[2] or "{}"))
             elif match := re.match(r"\s*!([a-z]+)\b ?(.*)", line):
                 self.words[match[1]] = match[2].strip()
@@ -529,6 +530,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise Refused("Incorrect API key provided", 401, "invalid_api_key")
         read, writer = PROTOCOLS[protocol]
         asked = read(entry["body"])
+        if self.server.always:
+            asked.script = Script(f"{asked.script.text}\n{self.server.always}")
         faults = self.server.faults_of(asked.script)
         self.fail_early(faults)
         writer = writer(Answer(asked))
@@ -611,9 +614,9 @@ class Model(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, port=0, key=None, tls=None, name="test-model"):
+    def __init__(self, port=0, key=None, tls=None, name="test-model", always=None):
         super().__init__(("127.0.0.1", port), Handler)
-        self.key, self.name, self.log = key, name, []
+        self.key, self.name, self.always, self.log = key, name, always, []
         self.failures, self.lock = {}, threading.Lock()
         self.scheme = "https" if tls else "http"
         if tls:
@@ -659,8 +662,9 @@ def main():
     parser.add_argument("--key", help="the key that is wanted; without it, anybody may ask")
     parser.add_argument("--tls", metavar="PEM", help="certificate and key")
     parser.add_argument("--name", default="test-model")
+    parser.add_argument("--always", metavar="SCRIPT", help="what every script has at its end")
     options = parser.parse_args()
-    model = Model(options.port, options.key, options.tls, options.name)
+    model = Model(options.port, options.key, options.tls, options.name, options.always)
     print(model.url, flush=True)
     try:
         model.serve_forever()
