@@ -128,7 +128,7 @@ int core_conversation_update(struct core *core, const struct principal *who,
 
 /* ------------------------------------------------------------------- items */
 
-/* Each is one more than it may become: appended responses are not refused. */
+/* Only what a client adds is refused: a response that is over is appended. */
 static int check_room(const struct store_conversation *row, size_t more,
 		      struct error *err)
 {
