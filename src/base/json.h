@@ -129,6 +129,9 @@ int json_set(struct json_object *object, const char *key,
 int json_set_string(struct json_object *object, const char *key,
 		    const char *data, size_t size);
 
+/** json_is_true() - Whether a value is true, and not only something like it */
+bool json_is_true(const struct json_object *value);
+
 /**
  * json_each_member() - Call a function for each member of an object
  * @object:	Object; anything else has no members

@@ -92,6 +92,12 @@ union readable {
 	struct json_object *out;
 };
 
+bool json_is_true(const struct json_object *value)
+{
+	return json_kind_of(value) == JSON_BOOL &&
+	       json_object_get_boolean(value);
+}
+
 struct json_string json_string_of(const struct json_object *value)
 {
 	/* It would print other kinds into the value. */

@@ -9,6 +9,14 @@ libturn_a_SOURCES = \
 	%reldir%/agent_inputs.c %reldir%/agent_inputs.h \
 	%reldir%/agent_schema.c %reldir%/agent_schema.h \
 	%reldir%/agent_template.c %reldir%/agent_template.h \
+	%reldir%/ask.c %reldir%/ask.h \
+	%reldir%/ask_echo.c \
+	%reldir%/cite.c %reldir%/cite.h \
+	%reldir%/code_arguments.c %reldir%/code_arguments.h \
+	%reldir%/context.c %reldir%/context.h \
+	%reldir%/context_items.c \
+	%reldir%/context_parts.c \
+	%reldir%/event_log.c %reldir%/event_log.h \
 	%reldir%/item.c %reldir%/item.h \
 	%reldir%/item_include.c \
 	%reldir%/item_kinds.c \
@@ -16,7 +24,25 @@ libturn_a_SOURCES = \
 	%reldir%/item_private.h \
 	%reldir%/item_read.c \
 	%reldir%/metadata.c %reldir%/metadata.h \
-	%reldir%/turn.c %reldir%/turn.h \
+	%reldir%/out_item.c %reldir%/out_item.h \
+	%reldir%/result.c %reldir%/result.h \
+	%reldir%/tool_choice.c \
+	%reldir%/tool_set.c %reldir%/tool_set.h \
+	%reldir%/turn.h %reldir%/turn_priv.h \
+	%reldir%/turn_box.c \
+	%reldir%/turn_cancel.c \
+	%reldir%/turn_cite.c \
+	%reldir%/turn_end.c \
+	%reldir%/turn_kept.c \
+	%reldir%/turn_life.c \
+	%reldir%/turn_restart.c \
+	%reldir%/turn_round.c \
+	%reldir%/turn_run.c \
+	%reldir%/turn_show.c \
+	%reldir%/turn_state.c %reldir%/turn_state.h \
+	%reldir%/turn_steps.c \
+	%reldir%/turn_view.c \
+	%reldir%/turn_watch.c \
 	%reldir%/upstream.c %reldir%/upstream.h \
 	%reldir%/upstream_answer.c %reldir%/upstream_answer.h \
 	%reldir%/upstream_call.c %reldir%/upstream_call.h \

@@ -89,21 +89,29 @@ int turn_create(struct turns *turns, const struct principal *who,
  * turn_write() - The response object as it is now
  * @include:	Bits of enum item_include; those of its request count as well
  *
- * Return: 0; ERR_NOT_FOUND
+ * Return: 0; ERR_NOT_FOUND, also where the client wanted nothing kept
  */
 int turn_write(struct turns *turns, const struct principal *who, const char *id,
 	       unsigned include, struct json_writer *w, struct error *err);
 
-/** turn_failure() - Why a turn failed, for answers that are not streamed
+/**
+ * turn_resumable() - Whether events of a response can be followed again
  *
- * Return: borrowed, or NULL if it did not fail or is not in memory any more
+ * Only those of responses that were made in the background and as streams.
+ * Return: 0; ERR_NOT_FOUND; ERR_BAD_REQUEST
  */
-const struct error *turn_failure(struct turns *turns, const char *id);
+int turn_resumable(struct turns *turns, const struct principal *who,
+		   const char *id, struct error *err);
 
-/** turn_cancel() - End a background turn; done is told when it is kept */
+/**
+ * turn_cancel() - End a background turn
+ *
+ * What ends it is under way then: whoever wants to see the outcome watches it.
+ * Return: 0, also if it is over already; ERR_NOT_FOUND; ERR_BAD_REQUEST if it
+ * was not in the background
+ */
 int turn_cancel(struct turns *turns, const struct principal *who,
-		const char *id, core_done_fn done, void *userdata,
-		struct error *err);
+		const char *id, struct error *err);
 
 /** turn_abandon() - The client that waited has gone: cancel what is not in
  * the background; takes what is over or unknown */
@@ -112,6 +120,13 @@ void turn_abandon(struct turns *turns, const char *id);
 int turn_delete(struct turns *turns, const struct principal *who,
 		const char *id, core_done_fn done, void *userdata,
 		struct error *err);
+
+/** turn_input_list() - The items that a response's request had */
+int turn_input_list(struct turns *turns, const struct principal *who,
+		    const char *id, const struct core_page *page,
+		    unsigned include, struct json_writer *w,
+		    void (*each)(void *userdata, const char *id),
+		    void *userdata, bool *ret_more, struct error *err);
 
 /** struct turn_event - One server-sent event: its name and its JSON text */
 struct turn_event {
@@ -125,6 +140,9 @@ struct turn_event {
  * turn_watch_new() - Follow a turn's events, or only wait for its end
  * @after:	The last event seen, or -1 for all
  * @wake:	As exec_watch_new()
+ *
+ * As long as somebody watches, a turn that is over stays in memory.
+ * Return: 0; ERR_NOT_FOUND
  */
 int turn_watch_new(struct turns *turns, const struct principal *who,
 		   const char *id, int64_t after, void (*wake)(void *userdata),
@@ -137,6 +155,26 @@ int turn_watch_new(struct turns *turns, const struct principal *who,
  * wait for @wake, -ENODATA at the end: the response is then kept
  */
 int turn_watch_next(struct turn_watch *watch, struct turn_event *ret);
+
+/**
+ * turn_watch_arm() - Be woken without having read to the end of what there is
+ *
+ * For those who only wait for the end: if it is there, @wake comes at once, but
+ * never from inside.
+ */
+void turn_watch_arm(struct turn_watch *watch);
+
+/** turn_watch_over() - In @wake: whether it is over; if not, @wake comes again */
+bool turn_watch_over(struct turn_watch *watch);
+
+/** turn_watch_write() - The response object as it is now, kept or not */
+void turn_watch_write(const struct turn_watch *watch, struct json_writer *w);
+
+/** turn_watch_failure() - Why it failed; NULL if it did not */
+const struct error *turn_watch_failure(const struct turn_watch *watch);
+
+/** turn_watch_has_run() - Whether code ran, so that a repetition runs it again */
+bool turn_watch_has_run(const struct turn_watch *watch);
 
 void turn_watch_free(struct turn_watch *watch);
 

@@ -29,3 +29,23 @@ tests_unit_test_turn_agent_inputs_LDADD = $(agent_fixture_libs)
 unit_tests += %reldir%/test_turn_item
 tests_unit_test_turn_item_SOURCES = %reldir%/test_turn_item.c %reldir%/test.h
 tests_unit_test_turn_item_LDADD = libturn.a $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_turn_code
+tests_unit_test_turn_code_SOURCES = %reldir%/test_turn_code.c %reldir%/test.h
+tests_unit_test_turn_code_LDADD = libturn.a $(base_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_turn_cite
+tests_unit_test_turn_cite_SOURCES = %reldir%/test_turn_cite.c %reldir%/test.h
+tests_unit_test_turn_cite_LDADD = libturn.a $(base_libs) $(CMOCKA_LIBS)
+
+# Turns stand on all of core, with a scripted model in place of upstream.h.
+turn_fixture = %reldir%/turn_fixture.c %reldir%/turn_fixture.h \
+	%reldir%/scripted_model.c %reldir%/scripted_model.h \
+	%reldir%/response_reader.c %reldir%/response_reader.h \
+	$(core_fixture)
+turn_fixture_libs = libturn.a $(core_libs) $(CMOCKA_LIBS)
+
+unit_tests += %reldir%/test_turn_stream
+tests_unit_test_turn_stream_SOURCES = %reldir%/test_turn_stream.c \
+	$(turn_fixture)
+tests_unit_test_turn_stream_LDADD = $(turn_fixture_libs)

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TURN_CONTEXT_H
+#define TURN_CONTEXT_H
+
+/*
+ * What a model is told: the items of a talk in the form that it takes.
+ *
+ * Kept items become messages and calls of functions. An earlier call of the
+ * interpreter becomes the call of a function with its result behind it, an
+ * image that was uploaded becomes its bytes, and a file is put where code can
+ * read it, of which the model is told the path.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/core.h"
+#include "turn/tool_set.h"
+#include "turn/upstream.h"
+
+struct json_object;
+
+enum {
+	CONTEXT_CALLS_MAX = 128, /* that wait for their outputs at a time */
+	CONTEXT_FILES_MAX = CORE_FILE_IDS_MAX,
+	CONTEXT_IMAGE_MAX = 4 << 20,
+	CONTEXT_CALL_ID_MAX = 128,
+};
+
+/**
+ * struct context_config - How items are lowered
+ * @max_bytes:	Of all of them together
+ * @result_max:	Bytes of a result of the interpreter
+ * @python:	What the interpreter is called as a function
+ * @interpreter: There is one: files go to it
+ */
+struct context_config {
+	struct core *core;
+	const struct principal *who;
+	size_t max_bytes;
+	size_t result_max;
+	const char *python;
+	bool interpreter;
+};
+
+/** struct context_file - One that the interpreter is to have */
+struct context_file {
+	char id[ID_SIZE]; /* file-… */
+	bool fresh;       /* of this request, not of what was before */
+};
+
+/**
+ * struct context - Private to context*.c, but for reading
+ * @container:	Of the newest call of the interpreter, or ""
+ * @fresh:	What is added is this request's own
+ */
+struct context {
+	struct context_config config;
+	struct upstream_item *items;
+	size_t count;
+	size_t room;
+	size_t bytes;
+	char container[ID_SIZE];
+	struct context_file files[CONTEXT_FILES_MAX];
+	size_t file_count;
+	char (*waiting)[CONTEXT_CALL_ID_MAX + 1];
+	size_t waiting_count;
+	bool fresh;
+};
+
+void context_init(struct context *c, const struct context_config *config);
+void context_done(struct context *c);
+
+/** context_lower() - Add a kept item */
+int context_lower(struct context *c, const char *json, size_t size,
+		  struct error *err);
+
+/** context_check() - ERR_BAD_REQUEST if a call has no output */
+int context_check(const struct context *c, struct error *err);
+
+/** context_add_text() - What the model itself said */
+int context_add_text(struct context *c, const char *text, size_t size);
+
+/** context_add_call() - … and called; @arguments is JSON */
+int context_add_call(struct context *c, const char *call_id, const char *name,
+		     const char *arguments, size_t size);
+
+/** context_add_code() - The same of the interpreter */
+int context_add_code(struct context *c, const char *call_id, const char *code,
+		     size_t size);
+
+/** context_add_output() - What came of a call */
+int context_add_output(struct context *c, const char *call_id,
+		       const char *output, size_t size);
+
+/* context_parts.c */
+
+/** context_add_message() - Add a message of a client */
+int context_add_message(struct context *c, const struct json_object *item,
+			struct error *err);
+
+/* context_items.c */
+
+/** context_begin() - Begin a text for context_add_item() */
+struct buf context_begin(const struct context *c);
+
+/** context_add_item() - Take over the text of an item of the model's */
+int context_add_item(struct context *c, struct buf *text, int r);
+
+/** context_failed() - The error of those; 0 stays 0 */
+int context_failed(const struct context *c, int r, struct error *err);
+
+#endif

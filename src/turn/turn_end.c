@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/failpoint.h"
+#include "turn/turn_priv.h"
+
+/* How a turn ends: first it is written down, then its readers are told. */
+
+/* For so long the events of one that was streamed in the background are kept. */
+#define LINGER_USEC (5 * USEC_PER_MINUTE)
+
+static enum event_kind last_event(const struct turn *t)
+{
+	return t->outcome == TURN_COMPLETED    ? EVENT_COMPLETED
+	       : t->outcome == TURN_INCOMPLETE ? EVENT_INCOMPLETE
+					       : EVENT_FAILED;
+}
+
+static void wake_next(struct turn *t)
+{
+	struct turn *other;
+
+	if (!t->ask.conversation[0])
+		return;
+	TAILQ_FOREACH (other, &t->turns->all, next)
+		if (other->state == TURN_PREPARING && other != t &&
+		    strcmp(other->ask.conversation, t->ask.conversation) == 0)
+			turn_kick(other);
+}
+
+static void tell(struct turn *t)
+{
+	log_info(&t->scope,
+		 "Response %s: %s, %u rounds, %llu calls, %llu+%llu tokens, "
+		 "%llu ms",
+		 t->id, turn_outcome_name(t->outcome),
+		 t->round ? t->round->number : 0,
+		 (unsigned long long)t->calls,
+		 (unsigned long long)t->usage.input_tokens,
+		 (unsigned long long)t->usage.output_tokens,
+		 (unsigned long long)((clock_boot(t->turns->config.clock) -
+				       t->began_usec) /
+				      USEC_PER_MSEC));
+}
+
+static void over(struct turn *t)
+{
+	turn_enter(t, TURN_OVER);
+	tell(t);
+	/* A stream that was cancelled just ends. */
+	if (t->outcome != TURN_CANCELLED)
+		(void)turn_event(t, last_event(t), 0, 0);
+	if (t->ask.background && t->ask.stream)
+		t->linger_until = usec_add(clock_boot(t->turns->config.clock),
+					   LINGER_USEC);
+	wake_next(t);
+	turn_wake(t);
+	turn_release(t);
+}
+
+static void on_saved(void *userdata, const struct error *err)
+{
+	struct turn *t = turn_redeem(userdata);
+
+	if (!t)
+		return;
+	if (error_is_set(err)) {
+		log_warning(&t->scope, 0, "Response %s cannot be kept: %s",
+			    t->id, err->message);
+		t->outcome = TURN_FAILED;
+		t->error = *err;
+	}
+	over(t);
+}
+
+/* What nobody was told of never was. */
+static void refuse(struct turn *t)
+{
+	turn_fn done = t->accepted;
+
+	t->accepted = NULL;
+	turn_enter(t, TURN_OVER);
+	wake_next(t);
+	turn_release(t);
+	done(t->userdata, NULL, &t->error);
+}
+
+static void stop_work(struct turn *t)
+{
+	upstream_call_free(take_ptr(t->call));
+	if (t->reading)
+		core_context_cancel(take_ptr(t->reading));
+	turn_run_stop(t);
+	for (size_t i = 0; i < t->item_count; i++)
+		if (t->items[i].status == OUT_IN_PROGRESS)
+			t->items[i].status = OUT_INCOMPLETE;
+}
+
+void turn_finish(struct turn *t, enum turn_outcome outcome, const char *why)
+{
+	struct error err = ERROR_INIT;
+	int r = 0;
+
+	if (t->state >= TURN_SAVING)
+		return;
+	t->outcome = outcome;
+	t->why = why;
+	t->completed_at = (int64_t)(clock_wall(t->turns->config.clock) /
+				    USEC_PER_SEC);
+	stop_work(t);
+	if (t->accepted) {
+		refuse(t);
+		return;
+	}
+	turn_enter(t, TURN_SAVING);
+	(void)failpoint("turn-before-end");
+	if (t->ask.store)
+		r = turn_put(t, false, on_saved, &err);
+	if (r < 0) {
+		t->outcome = TURN_FAILED;
+		t->error = err;
+	}
+	if (r < 0 || !t->ask.store)
+		over(t);
+}
+
+void turn_fail(struct turn *t, const struct error *err)
+{
+	if (t->state >= TURN_SAVING)
+		return;
+	t->error = *err;
+	turn_finish(t, TURN_FAILED, NULL);
+}
