@@ -44,6 +44,13 @@ HANDLER(openai_container_files_delete);
 /* container_zip.c */
 HANDLER(container_zip_get);
 
+/* openai_responses.c */
+HANDLER(openai_responses_create);
+HANDLER(openai_responses_get);
+HANDLER(openai_responses_delete);
+HANDLER(openai_responses_cancel);
+HANDLER(openai_responses_input_items);
+
 /* openai_models.c */
 HANDLER(openai_models_list);
 HANDLER(openai_models_get);

@@ -59,6 +59,9 @@ libapi_a_SOURCES = \
 	%reldir%/openai_conversations.c \
 	%reldir%/openai_files.c \
 	%reldir%/openai_files_list.c \
+	%reldir%/openai_responses.c \
+	%reldir%/response_follow.c %reldir%/response_follow.h \
+	%reldir%/include_query.c %reldir%/include_query.h \
 	%reldir%/openai_models.c \
 	%reldir%/origin.c %reldir%/origin.h \
 	%reldir%/page.c %reldir%/page.h \

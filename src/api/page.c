@@ -135,6 +135,11 @@ void page_item(struct page_writer *page, const char *id)
 	(void)snprintf(page->last, sizeof(page->last), "%s", id);
 }
 
+void page_on_item(void *page, const char *id)
+{
+	page_item(page, id);
+}
+
 void page_end(struct page_writer *page, bool more)
 {
 	struct json_writer *w = &page->req->writer;

@@ -59,6 +59,9 @@ void page_begin(struct page_writer *page, struct request *req);
 /** page_item() - To be called for each item that is written */
 void page_item(struct page_writer *page, const char *id);
 
+/** page_on_item() - The same as a callback, with the page_writer */
+void page_on_item(void *page, const char *id);
+
 /** page_end() - End the list, to be sent by the caller */
 void page_end(struct page_writer *page, bool more);
 

@@ -22,24 +22,29 @@ static const struct prefix {
 	int pool;
 	bool foundry;
 	bool local;		/* on Unix sockets only */
+	bool agent;		/* the "{}" behind the project's */
 } prefixes[] = {
-	{ "v1", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, false, false },
+	{ "v1", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, false, false, false },
 	{ "openai/v1", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, false,
-	  false },
-	{ "openai", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, false, false },
+	  false, false },
+	{ "openai", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, false, false, false },
 	{ "api/projects/{}/openai/v1", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL,
-	  true, false },
+	  true, false, false },
+	{ "api/projects/{}/agents/{}/endpoint/protocols/openai/v1",
+	  FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, true, false, true },
+	{ "api/projects/{}/agents/{}/endpoint/protocols/openai",
+	  FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, true, false, true },
 	{ "api/projects/{}", FAMILY(PROJECT), ENVELOPE_AZURE, NO_POOL, true,
-	  false },
+	  false, false },
 	{ "subscriptions/{}/resourceGroups/{}/sessionPools/{}",
-	  FAMILY(SESSIONS) | FAMILY(POOL), ENVELOPE_AZURE, 2, false, false },
-	{ "subscriptions", 0, ENVELOPE_AZURE, NO_POOL, false, false },
+	  FAMILY(SESSIONS) | FAMILY(POOL), ENVELOPE_AZURE, 2, false, false, false },
+	{ "subscriptions", 0, ENVELOPE_AZURE, NO_POOL, false, false, false },
 	{ "pools/{}", FAMILY(SESSIONS) | FAMILY(POOL), ENVELOPE_AZURE, 0, false,
-	  false },
-	{ "pools", 0, ENVELOPE_AZURE, NO_POOL, false, false },
-	{ "admin/v1", FAMILY(ADMIN), ENVELOPE_OPENAI, NO_POOL, false, true },
+	  false, false },
+	{ "pools", 0, ENVELOPE_AZURE, NO_POOL, false, false, false },
+	{ "admin/v1", FAMILY(ADMIN), ENVELOPE_OPENAI, NO_POOL, false, true, false },
 	{ "", FAMILY(ROOT) | FAMILY(SESSIONS), ENVELOPE_AZURE, NO_POOL, false,
-	  false },
+	  false, false },
 };
 
 /* Whether a segment is what "{}", with or without a verb, stands for. */
@@ -104,6 +109,8 @@ static const struct prefix *find_prefix(const struct uri *uri, bool local,
 		match->foundry = prefix->foundry;
 		if (prefix->foundry)
 			match->project = uri->segment[param[0]];
+		if (prefix->agent)
+			match->agent = uri->segment[param[1]];
 		match->pool = prefix->pool == NO_POOL
 				    ? CORE_POOL_DEFAULT
 				    : uri->segment[param[prefix->pool]];

@@ -92,6 +92,7 @@ extern const size_t routes_count;
  * @param:	What the "{}" stand for, without a verb, borrowed from the uri
  * @foundry:	The path goes through a project
  * @project:	Which one; borrowed from the uri
+ * @agent:	The agent that the path belongs to, or NULL; likewise
  * @pool:	The pool of a FAMILY_SESSIONS, borrowed from the uri
  */
 struct route_match {
@@ -100,6 +101,7 @@ struct route_match {
 	const char *param[ROUTE_PARAMS_MAX];
 	bool foundry;
 	const char *project;
+	const char *agent;
 	const char *pool;
 };
 

@@ -105,6 +105,15 @@ const struct route routes[] = {
 	OPENAI("DELETE", "conversations/{}/items/{}", RESPONSES,
 	       openai_conversation_items_delete),
 
+	OPENAI("POST", "responses", RESPONSES, openai_responses_create,
+	       .body = BODY_JSON, .json_large = true),
+	OPENAI("GET", "responses/{}", RESPONSES, openai_responses_get),
+	OPENAI("DELETE", "responses/{}", RESPONSES, openai_responses_delete),
+	OPENAI("POST", "responses/{}/cancel", RESPONSES,
+	       openai_responses_cancel),
+	OPENAI("GET", "responses/{}/input_items", RESPONSES,
+	       openai_responses_input_items),
+
 	OPENAI("GET", "models", ALL, openai_models_list),
 	OPENAI("GET", "models/{}", ALL, openai_models_get),
 

@@ -305,6 +305,29 @@ def try_conversations(c):
     c.call("GET", at, expect=404)
 
 
+def try_responses(c):
+    # The model cannot be reached: so it is the upstream's failure that is told.
+    at, asked = "/v1/responses", {"model": "m:7b", "input": "a", "tools": [{"type": "code_interpreter"}]}
+    c.call("POST", at, {**asked, "model": None}, expect=400)
+    c.call("POST", at, {**asked, "model": "none"}, expect=404)
+    c.call("POST", at, {**asked, "tools": [{"type": "none"}]}, expect=400)
+    c.call("POST", at, {**asked, "conversation": "conv_no"}, expect=404)
+    c.call("POST", at, asked, expect=502)
+    made = c.call("POST", at, {**asked, "background": True, "metadata": {"a": "b"}})["id"]
+    at += f"/{made}"
+    wait_until(lambda: c.call("GET", at)["status"] == "failed", PATIENCE, "the model's failure")
+    c.call("GET", f"{at}?include[]=code_interpreter_call.outputs")
+    c.call("GET", f"{at}?include[]=none", expect=400)
+    c.call("GET", f"{at}?stream=true", expect=400)
+    assert len(c.call("GET", f"{at}/input_items")["data"]) == 1
+    c.call("GET", f"{at}/input_items?limit=0", expect=400)
+    c.call("POST", f"{at}/cancel")
+    c.call("POST", "/v1/responses/resp_no/cancel", expect=404)
+    c.call("DELETE", at)
+    c.call("GET", at, expect=404)
+    c.call("DELETE", at, expect=404)
+
+
 def try_sessions(c):
     old, new = "api-version=2024-02-02-preview&identifier=a", "api-version=2025-02-02-preview&identifier=a"
     at = "/pools/default"
@@ -458,7 +481,8 @@ def try_admin(c):
 def what_is_answered_is_as_described():
     tap.need_user()
     with daemon() as c:
-        for group in (try_operation, try_files, try_uploads, try_containers, try_conversations, try_sessions,
+        for group in (try_operation, try_files, try_uploads, try_containers, try_responses, try_conversations,
+                      try_sessions,
                       try_toolboxes, try_agents, try_places, try_admin):
             group(c)
         all_of_them = {(method, path) for method, path, _, _ in operations(c.document)}
