@@ -13,6 +13,7 @@
 #include "api/http_server.h"
 #include "api/http_tls.h"
 #include "api/request.h"
+#include "api/vsock_peers.h"
 #include "base/cleanup.h"
 #include "base/settings.h"
 #include "core/core.h"
@@ -31,13 +32,16 @@ int api_check_settings(const struct settings *settings, struct error *err)
 {
 	const char *cert = settings_string(settings, "listen", "tls_cert");
 	const char *key = settings_string(settings, "listen", "tls_key");
+	struct vsock_peers peers;
+	int r;
 
 	if (!cert[0] != !key[0])
 		return error_set(err, ERR_BAD_REQUEST,
 				 "Setting %s needs %s as well",
 				 cert[0] ? "listen.tls_cert" : "listen.tls_key",
 				 cert[0] ? "listen.tls_key" : "listen.tls_cert");
-	return cors_check(settings, err);
+	r = cors_check(settings, err);
+	return r < 0 ? r : vsock_peers_read(settings, &peers, err);
 }
 
 static int prepare_tls(struct api *api, struct error *err)
@@ -72,6 +76,8 @@ int api_new(const struct api_config *config, struct api **ret,
 	mcp_sessions_init(&api->mcp);
 	TAILQ_INIT(&api->admitted);
 	r = api_check_settings(config->settings, err);
+	if (r >= 0)
+		r = vsock_peers_read(config->settings, &api->vsock_peers, err);
 	if (r >= 0)
 		r = prepare_tls(api, err);
 	if (r < 0)

@@ -13,6 +13,8 @@
  *
  *   TCP		an API key on every request, but for /healthz and /readyz; with
  *		TLS if the settings listen.tls_cert and listen.tls_key are there
+ *   vsock		the same, from the context ids of listen.vsock_allow only;
+ *			such a socket is always handed over
  *   Unix socket	the peer's credentials, as the kernel gives them: root and
  *			the daemon's own user, and members of the group
  *			"cupola-admin", may do everything and are, below /v1, the

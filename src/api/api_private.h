@@ -12,6 +12,7 @@
 #include "api/api.h"
 #include "api/mcp_session.h"
 #include "api/penalty.h"
+#include "api/vsock_peers.h"
 
 struct container_zip;
 struct http_server;
@@ -22,6 +23,7 @@ TAILQ_HEAD(request_list, request);
 
 struct api {
 	struct api_config config;
+	struct vsock_peers vsock_peers;
 	struct http_tls *tls;	/* NULL: TCP is served in the clear */
 	struct http_server *server;
 	struct request_list admitted;	/* with a key, under way */

@@ -25,10 +25,12 @@ enum {
 };
 
 void http_listeners_init(struct http_listeners *l, sd_event *event,
+			 const struct vsock_peers *peers,
 			 http_accept_fn accepted, void *userdata)
 {
 	*l = (struct http_listeners){
 		.event = event,
+		.vsock_peers = peers,
 		.accepted = accepted,
 		.userdata = userdata,
 	};
@@ -106,6 +108,12 @@ static int on_listener(sd_event_source *source, int fd, uint32_t revents,
 			}
 			return 0;
 		}
+		if (!vsock_peers_admit(one->all->vsock_peers,
+				       (struct sockaddr *)&address, size)) {
+			close_fd(&conn);
+			continue;
+		}
+		/* Where it is not TCP, this does nothing. */
 		if (!one->local)
 			(void)setsockopt(conn, IPPROTO_TCP, TCP_NODELAY, &on,
 					 sizeof(on));
@@ -127,6 +135,9 @@ int http_listeners_add(struct http_listeners *l, int fd, struct error *err)
 				 HTTP_LISTENERS_MAX);
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0)
 		return error_set_errno(err, -errno, "Cannot listen");
+	r = vsock_peers_check(l->vsock_peers, domain, err);
+	if (r < 0)
+		return r;
 	r = event_add_io(l->event, fd, EPOLLIN, on_listener, one,
 			 "http-listener", &one->source);
 	if (r < 0)

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <systemd/sd-event.h>
 
+#include "api/vsock_peers.h"
 #include "base/error.h"
 
 enum {
@@ -23,6 +24,7 @@ typedef void (*http_accept_fn)(void *userdata, int fd,
 /** struct http_listeners - All sockets that are listened on; private */
 struct http_listeners {
 	sd_event *event;
+	const struct vsock_peers *vsock_peers;
 	http_accept_fn accepted;
 	void *userdata;
 	bool paused;
@@ -35,7 +37,9 @@ struct http_listeners {
 	unsigned count;
 };
 
+/** http_listeners_init() - @peers: borrowed */
 void http_listeners_init(struct http_listeners *l, sd_event *event,
+			 const struct vsock_peers *peers,
 			 http_accept_fn accepted, void *userdata);
 void http_listeners_done(struct http_listeners *l);
 

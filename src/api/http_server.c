@@ -435,7 +435,8 @@ int http_server_new(sd_event *event, struct api *api, struct http_tls *tls,
 	TAILQ_INIT(&s->all);
 	TAILQ_INIT(&s->waiting);
 	s->groups = http_groups_find();
-	http_listeners_init(&s->listeners, event, on_accepted, s);
+	http_listeners_init(&s->listeners, event, &api->vsock_peers,
+			    on_accepted, s);
 	r = http_lingers_new(event, &s->lingers);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot start serving");

@@ -87,6 +87,7 @@ libapi_a_SOURCES = \
 	%reldir%/toolboxes.c %reldir%/toolboxes.h \
 	%reldir%/uri.c %reldir%/uri.h \
 	%reldir%/view_json.c %reldir%/view_json.h \
+	%reldir%/vsock_peers.c %reldir%/vsock_peers.h \
 	%reldir%/zip_names.c %reldir%/zip_names.h \
 	%reldir%/zip_writer.c %reldir%/zip_writer.h
 

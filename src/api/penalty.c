@@ -4,6 +4,12 @@
 #include <netinet/in.h>
 #include <string.h>
 
+/* Needs sockaddr's type from above. */
+#include <linux/vm_sockets.h>
+
+/* Context ids are no IPv4 addresses. */
+#define VSOCK_NETWORK (1ULL << 32)
+
 /* Its low bit tells it from "none"; a collision costs nobody a good key. */
 static uint64_t mix(uint64_t value)
 {
@@ -16,10 +22,13 @@ uint64_t penalty_network(const struct sockaddr *address, socklen_t size)
 {
 	const struct sockaddr_in6 *six = (const void *)address;
 	const struct sockaddr_in *four = (const void *)address;
+	const struct sockaddr_vm *vm = (const void *)address;
 	uint64_t network = 0;
 
 	if (size >= sizeof(*four) && address->sa_family == AF_INET)
 		return mix(ntohl(four->sin_addr.s_addr));
+	if (size >= sizeof(*vm) && address->sa_family == AF_VSOCK)
+		return mix(VSOCK_NETWORK | vm->svm_cid);
 	if (size < sizeof(*six) || address->sa_family != AF_INET6)
 		return 0;
 	if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {

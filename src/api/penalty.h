@@ -40,7 +40,11 @@ struct penalties {
 	struct penalty slot[PENALTY_SLOTS];
 };
 
-/** penalty_network() - What an address is remembered as; 0: not at all */
+/**
+ * penalty_network() - What an address is remembered as; 0: not at all
+ *
+ * A virtual machine is, by its context id.
+ */
 uint64_t penalty_network(const struct sockaddr *address, socklen_t size);
 
 /**

@@ -47,6 +47,8 @@ const struct setting settings_table[] = {
 	STRING("listen", "tls_key", "", 4096, "its key, in PEM"),
 	STRING("listen", "cors_origins", "", 4096,
 	       "origins whose web pages may read answers, or *"),
+	STRING("listen", "vsock_allow", "", 1024,
+	       "context ids of VMs that are served on sockets of AF_VSOCK"),
 	UINT("listen", "connections", "1024", 16, 32768,
 	     "connections at a time"),
 	UINT("listen", "connections_per_client", "512", 1, 32768,

@@ -43,6 +43,11 @@ tests_unit_test_api_dialects_SOURCES = \
 	%reldir%/test_api_dialects.c $(api_fixture)
 tests_unit_test_api_dialects_LDADD = $(api_fixture_libs)
 
+unit_tests += %reldir%/test_vsock_peers
+tests_unit_test_vsock_peers_SOURCES = %reldir%/test_vsock_peers.c
+tests_unit_test_vsock_peers_LDADD = $(api_fixture_libs)
+tests_unit_test_vsock_peers_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=accept4
+
 unit_tests += %reldir%/test_api_input
 tests_unit_test_api_input_SOURCES = %reldir%/test_api_input.c $(api_fixture)
 tests_unit_test_api_input_LDADD = $(api_fixture_libs)
