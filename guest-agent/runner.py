@@ -8,8 +8,8 @@ takes executions over a socket of its own. guest-agent/runner.h has the messages
 A kernel is user code's own process. Nothing here defends anything against it:
 what the agent must know it learns from Linux. What is done for user code's sake
 is that it cannot easily break its own tools: private references to them are
-taken before it runs, and before each execution class Ground puts back what the
-one before took away.
+taken before it runs, and behind each execution class Ground puts back what that
+took away, while nobody waits.
 
 An execution does what IPython's run_cell() does, without what nobody sees here:
 history, events without listeners, the token pass over source that is plain
@@ -23,6 +23,7 @@ __builtins__ = dict(vars(builtins))
 
 import _locale
 import _signal
+import _thread
 import ast
 import binascii
 import ctypes
@@ -206,7 +207,7 @@ def encode(text, size):
 class Ground:
     """What every execution may count on, whatever the one before it did.
 
-    It is surveyed when the kernel has become the user's, and restored before
+    It is surveyed when the kernel has become the user's, and restored behind
     each execution. What user code added, in a namespace or on a path, is its
     state and stays; what it took away or replaced comes back. Some things Linux
     lets nobody take back: a hard limit that was lowered, a niceness. They stay
@@ -258,10 +259,11 @@ class Ground:
         }
         self.shell = {name: getattr(shell, name) for name in self.SHELL}
         self.steps = (
-            self.restore_builtins,
-            self.restore_modules,
+            # First, since a handler could undo the rest.
             self.restore_signals,
             self.restore_interpreter,
+            self.restore_builtins,
+            self.restore_modules,
             self.restore_hooks,
             self.restore_lists,
             self.restore_shell,
@@ -271,9 +273,17 @@ class Ground:
             self.restore_loop,
             self.forget_figures,
         )
+        self.outside = (self.restore_limits, self.restore_directory)
 
     def restore(self):
-        for step in self.steps:
+        self.take(self.steps)
+
+    def restore_outside(self):
+        """What other processes can change as well."""
+        self.take(self.outside)
+
+    def take(self, steps):
+        for step in steps:
             try:
                 step()
             except Exception:
@@ -387,6 +397,7 @@ class Kernel:
         self.count = 0
         self.stopped_early = self.interrupted = False
         self.ground = None
+        self.settled = False
         self.exec_id = ""
         self.figures = self.files = 0
         self.flags = 0
@@ -683,12 +694,33 @@ class Kernel:
         if given or self.stdin_given or not self.stdin or self.stdin.closed:
             options = {"encoding": "utf-8", "errors": "replace"}
             self.stdin = open(0, closefd=False, **options)
+            sys.stdin = sys.__stdin__ = self.stdin
         self.stdin_given = given
 
     def prepare(self, stdin):
-        """Put back what the execution before may have taken away."""
-        self.restore_descriptors()
+        if not self.settled:
+            self.restore()
+        elif self.ground:
+            self.ground.restore_outside()
+        self.settled = False
         self.open_stdin(stdin)
+
+    def settle(self):
+        """Restore what the execution before may have taken away, ahead of the
+        next one. Where threads of its are left it has to be done again then."""
+        alone = _thread._count() == 0
+        self.restore()
+        self.settled = alone and _thread._count() == 0
+
+    def try_settle(self):
+        try:
+            self.settle()
+        except BaseException:
+            # Such as no memory: the next execution tries again, and tells.
+            self.settled = False
+
+    def restore(self):
+        self.restore_descriptors()
         # User code may have asked for another encoding, which was for its own
         # output.
         for stream in (self.stdout, self.stderr):
@@ -797,6 +829,7 @@ class Kernel:
         return source.decode("utf-8-sig", "replace"), count, fd
 
     def serve(self):
+        self.try_settle()
         while True:
             cell = self.receive()
             if cell is None:
@@ -807,6 +840,7 @@ class Kernel:
                 # A fork that ran on to the end of its parent's code.
                 os._exit(0)
             self.send(FINISHED + struct.pack("<?I", failed, cell[1]))
+            self.try_settle()
 
 
 INTERRUPTIBLE = (Kernel.run_cell.__code__, Kernel.describe.__code__)

@@ -391,10 +391,38 @@ def a_crash_is_told_by_its_signal(g):
 
 
 def a_death_between_executions_is_told_by_the_next(g):
-    g.run("import signal, os; signal.alarm(1)")
+    g.run("import os, subprocess\n"
+          "subprocess.Popen(['sh', '-c', f'sleep 1; kill -9 {os.getpid()}'])")
+    time.sleep(2.5)
+    e = g.run("'subprocess' in globals()")
+    assert e.displays[0][2] == b"False" and e.done["state_lost"]
+
+
+def an_alarm_does_not_outlive_its_execution(g):
+    g.run("import signal; signal.alarm(1)")
     time.sleep(2.5)
     e = g.run("'signal' in globals()")
-    assert e.displays[0][2] == b"False" and e.done["state_lost"]
+    assert e.displays[0][2] == b"True" and not e.done["state_lost"]
+
+
+def what_is_broken_while_nothing_runs_is_back_the_next_time(g):
+    """By a thread that was left, and by another process."""
+    g.run("import builtins, threading\n"
+          "def late():\n"
+          "    builtins.print = sys.stdout = None\n"
+          "import sys\n"
+          "threading.Timer(0.5, late).start()")
+    time.sleep(1.5)
+    assert g.run("print('on')").stdout == "on\n"
+    g.run("import os, subprocess\n"
+          "os.makedirs('gone', exist_ok=True); os.chdir('gone')\n"
+          "p = subprocess.Popen(['sh', '-c', 'sleep 1; rmdir ../gone;'\n"
+          "    f' prlimit --pid {os.getpid()} --nofile=20:'])")
+    time.sleep(2.5)
+    e = g.run("import resource\n"
+              "print(os.getcwd() != '', os.path.exists('.'),\n"
+              "      resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 20)")
+    assert e.stdout == "True True True\n", (e.stdout, e.error)
 
 
 def a_child_that_holds_the_pipes_delays_nothing(g):
