@@ -133,7 +133,9 @@ int http_listeners_add(struct http_listeners *l, int fd, struct error *err)
 		return error_set(err, ERR_BAD_REQUEST,
 				 "More than %d listening sockets",
 				 HTTP_LISTENERS_MAX);
-	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0)
+	/* systemd's sockets block, and accept() would until the next client. */
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0 ||
+	    event_set_nonblocking(fd) < 0)
 		return error_set_errno(err, -errno, "Cannot listen");
 	r = vsock_peers_check(l->vsock_peers, domain, err);
 	if (r < 0)

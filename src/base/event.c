@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 
 #include "base/event.h"
@@ -15,6 +16,15 @@ int event_add_io(sd_event *event, int fd, uint32_t events,
 		return r;
 	(void)sd_event_source_set_description(source, description);
 	*ret_source = source;
+	return 0;
+}
+
+int event_set_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
 	return 0;
 }
 

@@ -27,6 +27,13 @@ int event_add_io(sd_event *event, int fd, uint32_t events,
 		 const char *description, sd_event_source **ret_source);
 
 /**
+ * event_set_nonblocking() - Have a descriptor of somebody else's never wait
+ *
+ * Return: 0 or a negative errno
+ */
+int event_set_nonblocking(int fd);
+
+/**
  * event_add_defer() - Call something once in the next round of the loop
  *
  * The source comes disabled: sd_event_source_set_enabled(SD_EVENT_ONESHOT)

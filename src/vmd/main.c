@@ -258,6 +258,8 @@ static int stage_loop(struct vmd *v, struct error *err)
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot make the event loop");
 	timer_set_after(v->sample, SAMPLE_USEC);
+	/* If systemd wants to hear from us: before its words are cleared away. */
+	(void)sd_event_set_watchdog(host->event, true);
 	return 0;
 }
 

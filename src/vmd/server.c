@@ -214,6 +214,11 @@ int server_listen(struct server *server, int fd, uid_t uid)
 					"orphan_timeout");
 	int r;
 
+	/* systemd's socket blocks: a client that has left again is not waited
+	 * for. */
+	r = event_set_nonblocking(fd);
+	if (r < 0)
+		return r;
 	r = event_add_io(server->host->event, fd, EPOLLIN, on_connect, server,
 			 "vmd-socket", &server->listen_source);
 	if (r < 0)

@@ -18,3 +18,7 @@ dist_check_SCRIPTS += %reldir%/test_cupolad.py
 # The whole program over HTTP, with processes for VMs.
 TESTS += %reldir%/test_http.py
 dist_check_SCRIPTS += %reldir%/test_http.py
+
+# Both programs as systemd starts them, with processes for VMs.
+TESTS += %reldir%/test_service.py
+dist_check_SCRIPTS += %reldir%/test_service.py
