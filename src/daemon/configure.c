@@ -20,7 +20,7 @@
 #include "turn/upstream.h"
 
 #define DEFAULT_CONFIG SYSCONFDIR "/cupola/cupolad.conf"
-#define DEFAULT_STATE LOCALSTATEDIR "/lib/cupola"
+#define DEFAULT_STATE LOCALSTATEDIR "/lib/cupola/daemon"
 
 #define LOCK_FILE "cupolad.lock"
 

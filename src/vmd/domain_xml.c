@@ -111,6 +111,34 @@ static void write_memory(struct xml *x, const struct domain_spec *spec)
 	xml_close(x);
 }
 
+/*
+ * A QEMU that a guest has taken over must not take the host's memory or all of
+ * its CPUs. Beside the guest's memory it has its own heap, page tables of KVM's,
+ * and what it has read of kernel and initrd; its page cache counts as well, and
+ * is given back under pressure. A virtual CPU is one thread, which cannot take
+ * more than one CPU, and all other threads together get one. Without privileges
+ * libvirt has no cgroups and refuses the elements.
+ */
+#define OVERHEAD_MIB 256
+#define CPU_PERIOD_USEC 100000
+
+static void write_limits(struct xml *x, const struct domain_spec *spec)
+{
+	if (!spec->privileged)
+		return;
+	xml_open(x, "memtune");
+	xml_open(x, "hard_limit");
+	xml_attribute(x, "unit", "MiB");
+	xml_note(x, xmlTextWriterWriteFormatString(
+			    x->writer, "%u", spec->memory_mib + OVERHEAD_MIB));
+	xml_close(x);
+	xml_close(x);
+	xml_open(x, "cputune");
+	xml_number(x, "emulator_period", CPU_PERIOD_USEC);
+	xml_number(x, "emulator_quota", CPU_PERIOD_USEC);
+	xml_close(x);
+}
+
 static void write_boot(struct xml *x, const struct domain_spec *spec)
 {
 	xml_open(x, "os");
@@ -262,7 +290,7 @@ static void write_label(struct xml *x, const struct domain_spec *spec)
 {
 	char label[32];
 
-	if (!spec->own_user)
+	if (!spec->privileged)
 		return;
 	(void)snprintf(label, sizeof(label), "+%u:+%u", spec->uid, spec->gid);
 	xml_open(x, "seclabel");
@@ -317,6 +345,7 @@ static void write_domain(struct xml *x, const struct domain_spec *spec)
 	write_mark(x, spec);
 	write_memory(x, spec);
 	xml_number(x, "vcpu", spec->vcpus);
+	write_limits(x, spec);
 	write_boot(x, spec);
 	write_machine(x, spec);
 	write_devices(x, spec);

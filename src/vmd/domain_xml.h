@@ -33,8 +33,8 @@
  * @scratch:		Path of the scratch disk
  * @console:		Path of the socket that QEMU makes for the console
  * @vhost:		For VSOCK_USER: path of the daemon's vhost-user socket
- * @own_user:		Whether QEMU is to run as @uid and @gid, which only a
- *			privileged libvirt can bring about
+ * @privileged:		Whether libvirt is root's: QEMU then runs as @uid and
+ *			@gid, and in a cgroup that bounds what it takes
  * @bulk_properties:	Have libvirt ask QEMU for all CPU properties at once,
  *			see domain_xml.c
  */
@@ -55,7 +55,7 @@ struct domain_spec {
 	const char *scratch;
 	const char *console;
 	const char *vhost;
-	bool own_user;
+	bool privileged;
 	uid_t uid;
 	gid_t gid;
 	bool bulk_properties;

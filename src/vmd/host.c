@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "vmd/backend.h"
 #include "vmd/host.h"
 #include "vmd/libvirt_state.h"
+#include "vmd/vm_user.h"
 
 #define HOST_LOCK_WAIT_USEC (5 * USEC_PER_SEC)
 #define HOST_LOCK_LOOK_USEC (20 * USEC_PER_MSEC)
@@ -212,6 +214,23 @@ static int prepare_embedded(struct host *host, struct error *err)
 	return 0;
 }
 
+/*
+ * QEMU's users have to pass, and getgrnam() is not for the workers. The mode is
+ * set here, not when the directory is made: our umask is in the way.
+ */
+static int open_to_qemu(struct host *host, struct error *err)
+{
+	const struct group *kvm = getgrnam("kvm");
+
+	host->kvm_group = kvm ? kvm->gr_gid : (gid_t)-1;
+	if (fchmod(host->state_fd, VM_USER_PASSAGE) < 0 ||
+	    fchmod(host->vm_fd, VM_USER_PASSAGE) < 0)
+		return error_set_errno(err, -errno,
+				       "Cannot let QEMU pass through the state "
+				       "directory");
+	return 0;
+}
+
 static int choose_uri(struct host *host, struct error *err)
 {
 	const char *uri = settings_string(host->settings, "hypervisor", "uri");
@@ -229,29 +248,43 @@ static int choose_uri(struct host *host, struct error *err)
 				 "hypervisor.uri must be empty, for the driver "
 				 "in cupola-vmd, or name a libvirt daemon");
 	strcpy(host->uri, uri);
-	return 0;
+	host->privileged = virt_uri_is_privileged(uri);
+	return host->privileged ? open_to_qemu(host, err) : 0;
 }
 
+/* Why neither backend is there, or not the one that is wanted. */
+static const char *vsock_missing(const struct host *host, const char *wanted)
+{
+	if (host->privileged && strcmp(wanted, "user") == 0)
+		return "hypervisor.vsock = user needs libvirt's driver in "
+		       "cupola-vmd, that is an empty hypervisor.uri";
+	if (host->privileged || strcmp(wanted, "kernel") == 0)
+		return "/dev/vhost-vsock cannot be opened: load the module "
+		       "vhost_vsock and join the group kvm";
+	return "guests cannot be reached: install vhost-device-vsock, or load "
+	       "the module vhost_vsock";
+}
+
+/*
+ * A vsock daemon of ours shares the memory of its VM and a socket with QEMU. It
+ * does not where QEMU has a user of its own and AppArmor around it; and a host
+ * with a libvirt of root's has the kernel's vsock.
+ */
 static int choose_vsock(struct host *host, struct error *err)
 {
 	const char *wanted = settings_string(host->settings, "hypervisor",
 					     "vsock");
 	/* Asked of the device; opening an AF_VSOCK socket could load modules. */
 	bool kernel = access("/dev/vhost-vsock", R_OK | W_OK) == 0;
-	bool user = backend_program() != NULL;
+	bool user = !host->privileged && backend_program() != NULL;
 
 	if (kernel && strcmp(wanted, "user") != 0)
 		host->vsock = VMD_VSOCK_KERNEL;
 	else if (user && strcmp(wanted, "kernel") != 0)
 		host->vsock = VMD_VSOCK_USER;
 	else
-		return error_set(err, ERR_HYPERVISOR,
-				 strcmp(wanted, "kernel") == 0 ?
-				 "/dev/vhost-vsock cannot be opened: load the "
-				 "module vhost_vsock and join the group kvm" :
-				 "guests cannot be reached: install "
-				 "vhost-device-vsock, or load the module "
-				 "vhost_vsock");
+		return error_set(err, ERR_HYPERVISOR, "%s",
+				 vsock_missing(host, wanted));
 	return 0;
 }
 
@@ -291,9 +324,9 @@ int host_prepare(struct host *host, struct error *err)
 		return error_set_errno(err, r, "Cannot read the boot id");
 	r = find_installation(host, err);
 	if (r >= 0)
-		r = choose_vsock(host, err);
-	if (r >= 0)
 		r = choose_uri(host, err);
+	if (r >= 0)
+		r = choose_vsock(host, err);
 	if (r >= 0)
 		r = pools_load(host->settings, host->state, &host->pools, err);
 	return r;

@@ -22,6 +22,11 @@
  *	STATE/templates/	scratch disks, by size
  *	STATE/accelerator/	whether KVM can boot an image, by its digest
  *	STATE/libvirt/		root of the embedded libvirt
+ *
+ * With a libvirt that is root's each VM has a user of its own, see vm_user.h,
+ * whose QEMU must find its way to its disk: STATE, STATE/vm and the directory of
+ * the VM can then be passed through. Nobody can list them, names of VMs are
+ * random, and no file below is open to others.
  */
 
 #define QEMU_PATH "/usr/bin/qemu-system-x86_64"
@@ -40,6 +45,8 @@ struct machine;
  * @accelerator_fd:	STATE/accelerator
  * @lock_fd:		Held as long as the process lives
  * @embedded:		libvirt's driver runs in this process
+ * @privileged:		libvirt is root's
+ * @kvm_group:		Who may open /dev/kvm, or -1; used if @privileged
  * @bulk_properties:	See domain_xml.c
  * @tsc_start:		Of the start, to tell guests the counter's rate by
  * @creates:		Threads for creating
@@ -62,6 +69,8 @@ struct host {
 	struct pools *pools;
 	enum vmd_vsock vsock;
 	bool embedded;
+	bool privileged;
+	gid_t kvm_group;
 	bool bulk_properties;
 	struct tsc_sample tsc_start;
 	char uri[VMD_URI_MAX];

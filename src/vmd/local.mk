@@ -39,6 +39,7 @@ libvmd_a_SOURCES = \
 	%reldir%/tsc.c %reldir%/tsc.h \
 	%reldir%/virt.c %reldir%/virt.h %reldir%/virt_private.h \
 	%reldir%/virt_domain.c \
+	%reldir%/vm_user.c %reldir%/vm_user.h \
 	%reldir%/vmd_options.c %reldir%/vmd_options.h
 libvmd_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(LIBVIRT_CFLAGS) \
 	$(LIBXML_CFLAGS)

@@ -16,6 +16,7 @@
 #include "vmd/domain_xml.h"
 #include "vmd/machine.h"
 #include "vmd/scratch.h"
+#include "vmd/vm_user.h"
 
 /*
  * Creating a VM: a job with a table of steps. When one fails, what the earlier
@@ -89,6 +90,9 @@ static int make_directory(struct create_job *c)
 		c->dirfd = fs_open_dir(c->host->vm_fd, c->record.vm_id);
 		r = c->dirfd;
 	}
+	if (r >= 0 && c->host->privileged &&
+	    fchmod(c->dirfd, VM_USER_PASSAGE) < 0)
+		r = -errno;
 	if (r < 0)
 		return error_set_errno(&c->err, r,
 				       "Cannot make the VM's directory");
@@ -132,6 +136,9 @@ static int make_disk(struct create_job *c)
 	r = scratch_make(template_fd, c->record.disk_bytes, c->dirfd,
 			 SCRATCH_FILE, c->nonce);
 	explicit_bzero(c->nonce, sizeof(c->nonce));
+	if (r >= 0 && c->host->privileged)
+		r = vm_user_own(c->dirfd, SCRATCH_FILE, c->record.cid,
+				c->host->kvm_group);
 	if (r < 0)
 		return error_set_errno(&c->err, r,
 				       "Cannot make the VM's scratch disk");
@@ -200,9 +207,9 @@ static int describe(struct create_job *c, char **ret_xml)
 		.initrd = c->pool.image.initrd,
 		.cmdline = cmdline,
 		.root = c->pool.image.root,
-		.own_user = !host->embedded,
-		.uid = getuid(),
-		.gid = getgid(),
+		.privileged = host->privileged,
+		.uid = vm_user_uid(record->cid),
+		.gid = vm_user_gid(record->cid, host->kvm_group),
 		.bulk_properties = host->bulk_properties,
 	};
 
@@ -233,6 +240,10 @@ static int start_domain(struct create_job *c)
 	if (r < 0)
 		return r;
 	(void)failpoint("vmd-create-domain");
+	/* Root's libvirt made it and handed it to QEMU. Should this fail, then
+	 * so does the console's connect(), which is told. */
+	if (c->host->privileged)
+		(void)vm_user_take(c->dirfd, CONSOLE_SOCKET);
 	c->created.pid = pid;
 	c->created.libvirt_usec = usec_sub(clock_boot(c->host->clock), start);
 	c->record.qemu_pid = pid;

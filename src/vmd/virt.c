@@ -205,7 +205,7 @@ static int find_pid_directory(struct virt *virt, const char *root)
 	if (root)
 		return asprintf(&virt->pid_directory, "%s/run/qemu", root) < 0 ?
 			       -ENOMEM : 0;
-	if (strncmp(virt->uri, "qemu:///system", 14) == 0) {
+	if (virt_uri_is_privileged(virt->uri)) {
 		virt->pid_directory = strdup("/run/libvirt/qemu");
 		return virt->pid_directory ? 0 : -ENOMEM;
 	}

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
@@ -24,6 +25,12 @@
  */
 
 struct virt;
+
+/** virt_uri_is_privileged() - Whether that is root's libvirt on this host */
+static inline bool virt_uri_is_privileged(const char *uri)
+{
+	return strncmp(uri, "qemu:///system", 14) == 0;
+}
 
 /** VIRT_UUID_SIZE - A domain's UUID as text, with NUL */
 #define VIRT_UUID_SIZE 37

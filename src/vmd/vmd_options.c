@@ -37,7 +37,7 @@ int vmd_options_parse(int argc, char **argv, struct vmd_options *ret_options,
 		      struct error *err)
 {
 	*ret_options = (struct vmd_options){
-		.state = "/var/lib/cupola",
+		.state = LOCALSTATEDIR "/lib/cupola/vmd",
 		.socket_fd = -1,
 		.client = "cupola",
 	};

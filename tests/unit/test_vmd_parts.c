@@ -15,6 +15,7 @@
 #include "vmd/machine_state.h"
 #include "vmd/record.h"
 #include "vmd/scratch.h"
+#include "vmd/vm_user.h"
 
 /* The small parts of vmd, each by itself. */
 
@@ -81,6 +82,50 @@ static void a_record_is_read_back_in_its_boot_only(void **state)
 	assert_true(fd >= 0);
 	close_fd(&fd);
 	assert_int_equal(record_read(d->fd, "this", &read), -ESTALE);
+}
+
+static void every_vm_has_a_user_of_its_own(void **state)
+{
+	uint32_t cid;
+
+	(void)state;
+	for (cid = 0x8000; cid < 0x40000; cid++) {
+		assert_true(vm_user_uid(cid) > vm_user_uid(cid - 1));
+		assert_int_equal(vm_user_gid(cid, (gid_t)-1), vm_user_uid(cid));
+		assert_int_equal(vm_user_gid(cid, 104), 104);
+	}
+	/* Whatever the CID: nobody's that a host could have. */
+	assert_true(vm_user_uid(UINT32_MAX) >= VM_USER_FIRST);
+	assert_true(vm_user_uid(UINT32_MAX) < 0x7fff0000);
+	assert_true(vm_user_uid(0) >= VM_USER_FIRST);
+}
+
+static void a_disk_is_given_to_the_user_of_its_vm_alone(void **state)
+{
+	struct directory *d = *state;
+	struct stat st;
+	int fd;
+
+	fd = openat(d->fd, "disk", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close_fd(&fd);
+	if (geteuid() != 0) {
+		assert_int_equal(vm_user_own(d->fd, "disk", 77, 104), -EPERM);
+		return;
+	}
+	assert_int_equal(vm_user_own(d->fd, "disk", 77, 104), 0);
+	assert_int_equal(fstatat(d->fd, "disk", &st, 0), 0);
+	assert_int_equal(st.st_uid, vm_user_uid(77));
+	assert_int_equal(st.st_gid, 104);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(vm_user_take(d->fd, "disk"), 0);
+	assert_int_equal(fstatat(d->fd, "disk", &st, 0), 0);
+	assert_int_equal(st.st_uid, geteuid());
+	/* Not what a link points to. */
+	assert_int_equal(symlinkat("disk", d->fd, "link"), 0);
+	assert_int_equal(vm_user_own(d->fd, "link", 78, 104), 0);
+	assert_int_equal(fstatat(d->fd, "disk", &st, 0), 0);
+	assert_int_equal(st.st_uid, geteuid());
 }
 
 static void a_console_keeps_the_newest_bytes_in_order(void **state)
@@ -236,6 +281,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_machine_only_moves_forward),
 		TEST(a_record_is_read_back_in_its_boot_only),
+		TEST(every_vm_has_a_user_of_its_own),
+		TEST(a_disk_is_given_to_the_user_of_its_vm_alone),
 		TEST(a_console_keeps_the_newest_bytes_in_order),
 		TEST(a_scratch_disk_is_sparse_private_and_ends_with_the_nonce),
 		TEST(a_child_is_known_by_pid_and_start_time),

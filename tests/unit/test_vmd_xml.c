@@ -90,13 +90,13 @@ static void tcg_with_a_vsock_daemon(void **state)
 	compare(&spec, "tcg-user");
 }
 
-static void a_privileged_libvirt_gets_a_label_and_the_shortcut(void **state)
+static void a_privileged_libvirt_gets_label_limits_and_shortcut(void **state)
 {
 	struct domain_spec spec = spec_of(VMD_ACCELERATOR_KVM,
 					  VMD_VSOCK_KERNEL);
 
 	(void)state;
-	spec.own_user = true;
+	spec.privileged = true;
 	spec.uid = 901;
 	spec.gid = 902;
 	spec.bulk_properties = true;
@@ -174,7 +174,7 @@ int main(void)
 		cmocka_unit_test(tcg_with_the_kernels_vsock),
 		cmocka_unit_test(tcg_with_a_vsock_daemon),
 		cmocka_unit_test(
-			a_privileged_libvirt_gets_a_label_and_the_shortcut),
+			a_privileged_libvirt_gets_label_limits_and_shortcut),
 		cmocka_unit_test(no_domain_has_what_a_guest_must_not_have),
 		cmocka_unit_test(text_is_escaped_and_kept),
 		cmocka_unit_test(only_our_own_mark_counts),
