@@ -16,6 +16,8 @@ dist_doc_DATA += \
 	%reldir%/mcp.md \
 	%reldir%/artifacts.md \
 	%reldir%/performance.md \
-	%reldir%/reliability.md
+	%reldir%/operations.md \
+	%reldir%/reliability.md \
+	%reldir%/security.md
 
 EXTRA_DIST += %reldir%/check-long.log

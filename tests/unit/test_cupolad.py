@@ -8,6 +8,7 @@ changes its user, so the directories lie where that user can go.
 import fcntl
 import os
 import pathlib
+import re
 import shutil
 import socket
 import struct
@@ -20,6 +21,7 @@ import tap
 BUILD = pathlib.Path(os.environ.get("abs_top_builddir", "."))
 CUPOLAD = BUILD / "cupolad"
 ROOT = os.geteuid() == 0
+TOP = pathlib.Path(os.environ.get("abs_top_srcdir", pathlib.Path(__file__).resolve().parents[2]))
 
 
 def daemon(*argv, status=1, **env):
@@ -64,6 +66,20 @@ def bad_options_are_named(dir):
 def what_belongs_to_a_restore_needs_one(dir):
     assert "--restore" in refused("--dev", dir, "--replace")
     assert "--restore" in refused("--dev", dir, "--restore")
+
+
+def the_packaged_settings_are_good_and_show_the_defaults(dir):
+    packaged = TOP / "contrib/cupolad.conf"
+    daemon("--config", str(packaged), "--check-config", status=0)
+    table = (TOP / "src/base/settings_table.c").read_text()
+    fallbacks = re.findall(r'^\t[A-Z]+\("([\w.*]+)", "(\w+)", "([^"]*)"', table, re.M)
+    fallbacks = {(s, k): v for s, k, v in fallbacks}
+    section = None
+    for line in packaged.read_text().split("\n"):
+        if line.startswith("["):
+            section = line.strip("[]").replace("pool.default", "pool.*")
+        elif shown := re.fullmatch(r"#(\w+) =(?: (.*))?", line):
+            assert fallbacks[section, shown[1]] == (shown[2] or ""), line
 
 
 def settings_are_checked(dir):
