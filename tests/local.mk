@@ -43,4 +43,5 @@ include $(top_srcdir)/tests/upstream/local.mk
 include $(top_srcdir)/tests/guest/local.mk
 include $(top_srcdir)/tests/e2e/local.mk
 include $(top_srcdir)/tests/chaos/local.mk
+include $(top_srcdir)/tests/kvmhost/local.mk
 include $(top_srcdir)/tests/scale/local.mk

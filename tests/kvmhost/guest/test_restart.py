@@ -1,0 +1,116 @@
+"""What survives which restart."""
+
+import time
+
+import host
+from host import REBOOT, systemctl
+
+
+def session():
+    return host.Session(ident=host.state["session"])
+
+
+def begin():
+    one = host.Session("survivor")
+    one.output("x = 41")
+    host.state["session"] = one.id
+    host.state["qemus"] = host.qemus()
+
+
+def lives():
+    host.await_ready()
+    assert session().output("x += 1; print(x > 41)") == "True\n"
+    assert host.qemus() == host.state["qemus"]
+    assert host.differences() == []
+
+
+def test_a_restart_of_the_daemon_keeps_a_session():
+    begin()
+    before = host.main_pid("cupolad")
+    began = time.monotonic()
+    systemctl("restart", "cupolad")
+    host.state["handed over after"] = time.monotonic() - began
+    assert host.main_pid("cupolad") != before
+    lives()
+
+
+def test_a_running_execution_goes_on_through_it():
+    started = session().execute("import time; time.sleep(20); print('through')",
+                                background=True)
+    systemctl("restart", "cupolad")
+    host.await_ready()
+    path = f"/v1/containers/{session().id}/executions/{started['id']}"
+
+    def done():
+        execution = host.api("GET", path)
+        return execution["status"] not in ("queued", "running") and execution
+    ended = host.until(done, "the execution to end")
+    assert (ended["status"], ended["stdout"]) == ("ok", "through\n"), ended
+
+
+def test_a_restart_of_the_hypervisor_process_keeps_it():
+    systemctl("restart", "cupola-vmd", timeout=600)
+    lives()
+
+
+def test_a_restart_of_libvirt_keeps_it():
+    systemctl("restart", "libvirtd", timeout=600)
+    host.until(lambda: host.is_active("cupola-vmd.service"),
+               "cupola-vmd to come back")
+    lives()
+    one = host.Session("after")
+    assert one.output("print(2)") == "2\n"
+    one.delete()
+    host.until(lambda: host.qemus() == host.state["qemus"], "its end")
+
+
+def test_a_restart_of_everything_keeps_it():
+    systemctl("restart", "libvirtd", "cupola-vmd", "cupolad", timeout=600)
+    lives()
+
+
+def test_an_upgrade_keeps_it():
+    host.run("sh", "-c", "dpkg -i /job/cupola_*.deb", timeout=600)
+    lives()
+
+
+def test_a_reload_drops_no_connection():
+    connection = host.Connection(60)
+    connection.request("GET", "/healthz")
+    connection.getresponse().read()
+    systemctl("reload", "cupolad")
+    connection.request("GET", "/healthz")
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+def test_stop_drains():
+    one = session()
+    one.execute("import time; time.sleep(5)\n"
+                "open('/mnt/data/last.txt', 'w').write('kept')",
+                background=True)
+    systemctl("stop", "cupolad.socket", "cupolad.service", timeout=180)
+    host.until(lambda: not host.qemus(), "all VMs to end")
+    systemctl("start", "cupolad.socket", "cupolad.service", timeout=600)
+    host.await_ready()
+    info = one.info()
+    assert info["session"]["ended"]["reason"] == "drained", info
+    files = host.api("GET", f"/v1/containers/{one.id}/files")["data"]
+    assert [f["path"] for f in files] == ["/mnt/data/last.txt"], files
+
+
+def test_before_the_host_restarts_a_session_lives():
+    begin()
+    return REBOOT
+
+
+def test_after_that_its_end_is_told_and_nothing_is_left():
+    host.await_ready()
+    info = session().info()
+    assert info["session"]["ended"], info
+    host.state["told after a reboot"] = info["session"]["ended"]["reason"]
+    assert info["session"]["ended"]["reason"] == "host_restart", info
+    assert not host.qemus() and host.differences() == []
+    one = host.Session("fresh")
+    assert one.output("print(3)") == "3\n"
+    one.delete()
