@@ -49,3 +49,8 @@ unit_tests += %reldir%/test_turn_stream
 tests_unit_test_turn_stream_SOURCES = %reldir%/test_turn_stream.c \
 	$(turn_fixture)
 tests_unit_test_turn_stream_LDADD = $(turn_fixture_libs)
+
+unit_tests += %reldir%/test_turn_life
+tests_unit_test_turn_life_SOURCES = %reldir%/test_turn_life.c \
+	$(turn_fixture)
+tests_unit_test_turn_life_LDADD = $(turn_fixture_libs)
