@@ -80,6 +80,7 @@ int health_metrics(struct request *req, struct error *err)
 		  "Requests without a key that opens", "",
 		  (double)req->api->auth_failures);
 	core_metrics(req->core, on_figure, &m);
+	turns_metrics(req->api->config.turns, on_figure, &m);
 	upstream_metrics(turns_upstream(req->api->config.turns), on_figure, &m);
 	r = m.r < 0 ? error_set_errno(err, m.r, "Cannot write the figures")
 		    : reply_text(req, "text/plain; version=0.0.4; "

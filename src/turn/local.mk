@@ -35,6 +35,7 @@ libturn_a_SOURCES = \
 	%reldir%/turn_end.c \
 	%reldir%/turn_kept.c \
 	%reldir%/turn_life.c \
+	%reldir%/turn_metrics.c \
 	%reldir%/turn_restart.c \
 	%reldir%/turn_round.c \
 	%reldir%/turn_run.c \

@@ -45,6 +45,10 @@ int turns_new(const struct turns_config *config, struct turns **ret,
 /** turns_free() - Before core; what is under way is kept as failed */
 void turns_free(struct turns *turns);
 
+/** turns_metrics() - Every figure once, in Prometheus' terms */
+void turns_metrics(const struct turns *turns, upstream_figure_fn emit,
+		   void *userdata);
+
 /** turns_upstream() - For the list of models, and to test one */
 struct upstream *turns_upstream(struct turns *turns);
 

@@ -32,6 +32,13 @@ static void wake_next(struct turn *t)
 
 static void tell(struct turn *t)
 {
+	struct turn_figures *figures = &t->turns->figures;
+	usec_t took = clock_boot(t->turns->config.clock) - t->began_usec;
+
+	figures->ended[t->outcome]++;
+	figures->rounds += t->round ? t->round->number : 0;
+	figures->calls += t->calls;
+	figures->usec += took;
 	log_info(&t->scope,
 		 "Response %s: %s, %u rounds, %llu calls, %llu+%llu tokens, "
 		 "%llu ms",
@@ -40,9 +47,7 @@ static void tell(struct turn *t)
 		 (unsigned long long)t->calls,
 		 (unsigned long long)t->usage.input_tokens,
 		 (unsigned long long)t->usage.output_tokens,
-		 (unsigned long long)((clock_boot(t->turns->config.clock) -
-				       t->began_usec) /
-				      USEC_PER_MSEC));
+		 (unsigned long long)(took / USEC_PER_MSEC));
 }
 
 static void over(struct turn *t)

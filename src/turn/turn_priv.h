@@ -174,6 +174,14 @@ struct turn {
 	usec_t linger_until; /* boot clock: it is kept for readers */
 };
 
+/** struct turn_figures - What is counted as it happens */
+struct turn_figures {
+	uint64_t ended[TURN_OUTCOME_COUNT];
+	uint64_t rounds;
+	uint64_t calls; /* of the interpreter */
+	usec_t usec;    /* from beginning to end */
+};
+
 struct turns {
 	struct turns_config config;
 	struct upstream *upstream;
@@ -187,6 +195,7 @@ struct turns {
 	size_t result_max;
 	size_t output_max;
 	unsigned rounds_max;
+	struct turn_figures figures;
 };
 
 /* turn_life.c */

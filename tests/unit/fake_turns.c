@@ -85,6 +85,14 @@ void fake_turns_wake(struct turns *t)
 	t->watch->wake(t->watch->userdata);
 }
 
+void turns_metrics(const struct turns *t, upstream_figure_fn emit,
+		   void *userdata)
+{
+	(void)t;
+	(void)emit;
+	(void)userdata;
+}
+
 struct upstream *turns_upstream(struct turns *t)
 {
 	return t->upstream;

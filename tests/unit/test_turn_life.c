@@ -7,6 +7,18 @@
 
 #define TOOL "'tools':[{'type':'code_interpreter','container':{'type':'auto'}}]"
 
+static void got_conversation(void *userdata,
+			     const struct conversation_view *conversation,
+			     const struct error *err)
+{
+	struct answer *answer = userdata;
+
+	answer->called = true;
+	answer->failed = error_is_set(err);
+	if (!answer->failed)
+		strcpy(answer->id, conversation->id);
+}
+
 static const char *conversation(struct turn_fixture *fx, char ret[ID_SIZE])
 {
 	struct answer answer = { 0 };
@@ -14,7 +26,7 @@ static const char *conversation(struct turn_fixture *fx, char ret[ID_SIZE])
 
 	assert_int_equal(core_conversation_create(
 				 fx->core->core, &fx->core->who, "{}", NULL, 0,
-				 on_conversation, &answer, &err),
+				 got_conversation, &answer, &err),
 			 0);
 	RUN_UNTIL(fx->core, answer.called);
 	strcpy(ret, answer.id);

@@ -78,18 +78,6 @@ void turn_restart(struct turn_fixture *fx)
 
 /* ----------------------------------------------------------------------- talks */
 
-void on_conversation(void *userdata,
-		     const struct conversation_view *conversation,
-		     const struct error *err)
-{
-	struct answer *answer = userdata;
-
-	answer->called = true;
-	answer->failed = error_is_set(err);
-	if (!answer->failed)
-		strcpy(answer->id, conversation->id);
-}
-
 static void on_wake(void *userdata)
 {
 	(void)userdata;

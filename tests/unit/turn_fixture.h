@@ -57,11 +57,6 @@ struct talk *talk_asked(struct turn_fixture *fx, const char *body);
 /** talk_refuse() - The request has to fail; Return: why */
 const struct error *talk_refuse(struct turn_fixture *fx, const char *body);
 
-/** on_conversation() - A conversation_fn that fills in a struct answer */
-void on_conversation(void *userdata,
-		     const struct conversation_view *conversation,
-		     const struct error *err);
-
 /** talk_drop() - Stop following */
 void talk_drop(struct talk *talk);
 
