@@ -7,7 +7,7 @@
 # wrong, and so did a boot of the box now and then. So there is a hard limit of
 # time, and one more try.
 
-machine_seconds=${KVMHOST_SECONDS:-1500}
+machine_seconds=${KVMHOST_SECONDS:-2400}
 
 # machine_boot ROOT SNAPSHOT LOG SECONDS
 machine_boot()
