@@ -120,7 +120,10 @@ void container_exec_over(struct container *c, struct exec *e)
 	e->listed = true;
 	c->unreleased_count++;
 	if (c->state == SESSION_VIEW_STOPPING) {
-		if (!reason_harvests(c->reason) || !harvest_start(c))
+		/* The harvest waited for it; before it has begun, it is asked
+		 * for when all that stop together have, and the intent is
+		 * written down. */
+		if (c->harvesting && !harvest_start(c))
 			container_destroy_vm(c);
 		return;
 	}
