@@ -129,6 +129,14 @@ void clock_watch(struct clock *c, struct clock_watch *watch)
 	c->watches.prev = watch;
 }
 
+struct clock_watch *clock_next_watch(struct clock *c,
+				     struct clock_watch *watch)
+{
+	struct clock_watch *next = watch ? watch->next : c->watches.next;
+
+	return next == &c->watches ? NULL : next;
+}
+
 void clock_unwatch(struct clock_watch *watch)
 {
 	if (!watch->next)

@@ -117,6 +117,10 @@ usec_t clock_kernel_boot(const struct clock *c, usec_t boot);
 /** clock_watch() - Have @watch told of moves until clock_unwatch() */
 void clock_watch(struct clock *c, struct clock_watch *watch);
 
+/** clock_next_watch() - Who watches: behind @watch, or the first for NULL */
+struct clock_watch *clock_next_watch(struct clock *c,
+				     struct clock_watch *watch);
+
 /** clock_unwatch() - The opposite of clock_watch(); does nothing if not watching */
 void clock_unwatch(struct clock_watch *watch);
 

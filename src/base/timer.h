@@ -6,7 +6,8 @@
  *
  * A timer is made once by whoever has deadlines, and then set and cleared as
  * often as needed. It fires once per timer_set(). When its clock is moved it
- * arms itself anew.
+ * arms itself anew. Setting takes a time that grows with the logarithm of how
+ * many are set, and one that is not set costs nothing.
  */
 
 #include <stdbool.h>
@@ -28,7 +29,7 @@ typedef void (*timer_fn)(struct timer *t, void *userdata);
  * timer_new() - Make a timer that is not set
  * @event:	Loop that the function is called from
  * @clock:	Whose time; must outlive the timer
- * @description:	For the debugging of loops; a string that stays
+ * @description:	For debugging; a string that stays
  * @fn:		Called at the deadline
  * @userdata:	For @fn
  * @ret_timer:	The timer, for timer_free()
@@ -37,6 +38,11 @@ typedef void (*timer_fn)(struct timer *t, void *userdata);
  */
 int timer_new(sd_event *event, struct clock *clock, const char *description,
 	      timer_fn fn, void *userdata, struct timer **ret_timer);
+
+/** timer_new_urgent() - One that fires before anything else that is due */
+int timer_new_urgent(sd_event *event, struct clock *clock,
+		     const char *description, timer_fn fn, void *userdata,
+		     struct timer **ret_timer);
 
 /** timer_free() - End a timer, set or not */
 void timer_free(struct timer *t);
@@ -52,9 +58,6 @@ void timer_freep(struct timer **t);
  * timer_new().
  */
 void timer_set(struct timer *t, usec_t deadline);
-
-/** timer_make_urgent() - Before anything else that is due at the same time */
-void timer_make_urgent(struct timer *t);
 
 /** timer_set_after() - Fire @delay from now */
 void timer_set_after(struct timer *t, usec_t delay);

@@ -49,12 +49,11 @@ int reaper_init(struct container *c)
 	struct core *core = c->core;
 	int r;
 
-	r = timer_new(core->event, core->clock, "session-limit", on_limit, c,
-		      &c->limit);
+	/* A limit that many reach at once is not to wait for their work. */
+	r = timer_new_urgent(core->event, core->clock, "session-limit",
+			     on_limit, c, &c->limit);
 	if (r < 0)
 		return r;
-	/* A limit that many reach at once is not to wait for their work. */
-	timer_make_urgent(c->limit);
 	return timer_new(core->event, core->guest_clock, "session-harvest",
 			 on_harvest_deadline, c, &c->harvest_deadline);
 }

@@ -162,6 +162,220 @@ static void a_timer_may_be_freed_when_it_fires(void **state)
 	assert_null(fx->timer);
 }
 
+enum { MANY = 3000, ROUNDS = 20000 };
+
+/* Timers by number; each tells when it fired, and what else it is to do. */
+struct many {
+	struct fixture *fx;
+	struct one {
+		struct many *all;
+		struct timer *timer;
+		usec_t wanted; /* USEC_INFINITY: not set */
+	} one[MANY];
+	usec_t last;
+	unsigned fired;
+	uint64_t random;
+};
+
+static uint64_t next_random(struct many *m)
+{
+	m->random = m->random * 6364136223846793005u + 1442695040888963407u;
+	return m->random >> 33;
+}
+
+static void on_one(struct timer *t, void *userdata)
+{
+	struct one *one = userdata;
+	struct many *m = one->all;
+
+	assert_ptr_equal(t, one->timer);
+	assert_true(one->wanted <= clock_boot(m->fx->clock));
+	/* The earliest of all that are set. */
+	assert_true(one->wanted >= m->last);
+	m->last = one->wanted;
+	one->wanted = USEC_INFINITY;
+	m->fired++;
+}
+
+static struct many *many_new(struct fixture *fx)
+{
+	struct many *m = calloc(1, sizeof(*m));
+	size_t i;
+
+	assert_non_null(m);
+	m->fx = fx;
+	for (i = 0; i < MANY; i++) {
+		m->one[i].all = m;
+		m->one[i].wanted = USEC_INFINITY;
+		assert_int_equal(timer_new(fx->event, fx->clock, "one", on_one,
+					   &m->one[i], &m->one[i].timer),
+				 0);
+	}
+	return m;
+}
+
+static void many_free(struct many *m)
+{
+	size_t i;
+
+	for (i = 0; i < MANY; i++)
+		timer_free(m->one[i].timer);
+	free(m);
+}
+
+/* Set, set again to sooner and later, cleared and freed, in any order. */
+static void change_one(struct many *m)
+{
+	struct one *one = &m->one[next_random(m) % MANY];
+	usec_t now = clock_boot(m->fx->clock);
+
+	switch (next_random(m) % 8) {
+	case 0:
+		timer_clear(one->timer);
+		one->wanted = USEC_INFINITY;
+		break;
+	case 1:
+		timer_free(one->timer);
+		one->wanted = USEC_INFINITY;
+		assert_int_equal(timer_new(m->fx->event, m->fx->clock, "one",
+					   on_one, one, &one->timer),
+				 0);
+		break;
+	default:
+		one->wanted = now + 1 + next_random(m) % 1000;
+		timer_set(one->timer, one->wanted);
+	}
+	assert_true(timer_deadline(one->timer) == one->wanted);
+}
+
+static void many_timers_fire_in_their_order(void **state)
+{
+	struct fixture *fx = *state;
+	struct many *m = many_new(fx);
+	unsigned before = 0;
+	size_t i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		change_one(m);
+		if (i % 100 != 99)
+			continue;
+		clock_advance(fx->clock, 1 + next_random(m) % 50);
+		m->last = 0;
+		run(fx);
+	}
+	assert_true(m->fired > ROUNDS / 4);
+	m->last = 0;
+	clock_advance(fx->clock, 1000);
+	run(fx);
+	before = m->fired;
+	for (i = 0; i < MANY; i++)
+		assert_true(m->one[i].wanted == USEC_INFINITY);
+	clock_advance(fx->clock, USEC_PER_DAY);
+	run(fx);
+	assert_int_equal(m->fired, before);
+	many_free(m);
+}
+
+static int on_idle(sd_event_source *source, void *userdata)
+{
+	const struct many *m = userdata;
+
+	(void)source;
+	m->fx->fired = m->fired;
+	return 0;
+}
+
+static void many_that_are_due_keep_nothing_else_waiting(void **state)
+{
+	sd_event_source *source = NULL;
+	struct fixture *fx = *state;
+	struct many *m = many_new(fx);
+	size_t i;
+
+	for (i = 0; i < MANY; i++) {
+		m->one[i].wanted = clock_boot(fx->clock) + 1;
+		timer_set(m->one[i].timer, m->one[i].wanted);
+	}
+	assert_true(sd_event_add_defer(fx->event, &source, on_idle, m) >= 0);
+	clock_advance(fx->clock, 1);
+	fx->fired = MANY;
+	run(fx);
+	assert_true(fx->fired < MANY / 2);
+	assert_int_equal(m->fired, MANY);
+	sd_event_source_disable_unref(source);
+	many_free(m);
+}
+
+struct ending {
+	struct timer *timers[3];
+	unsigned fired;
+};
+
+static void on_ending(struct timer *t, void *userdata)
+{
+	struct ending *e = userdata;
+	size_t i;
+
+	(void)t;
+	e->fired++;
+	for (i = 0; i < 3; i++) {
+		timer_free(e->timers[i]);
+		e->timers[i] = NULL;
+	}
+}
+
+/* Others that are due, too, and the last of all. */
+static void a_timer_may_free_all_others_when_it_fires(void **state)
+{
+	_cleanup_(clock_freep) struct clock *c = NULL;
+	struct fixture *fx = *state;
+	struct ending e = { .fired = 0 };
+	size_t i;
+
+	assert_int_equal(clock_new_manual(0, 0, &c), 0);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(timer_new(fx->event, c, "end", on_ending, &e,
+					   &e.timers[i]),
+				 0);
+		timer_set(e.timers[i], 1);
+	}
+	clock_advance(c, 1);
+	run(fx);
+	assert_int_equal(e.fired, 1);
+}
+
+static void on_urgent(struct timer *t, void *userdata)
+{
+	struct many *m = userdata;
+
+	(void)t;
+	m->fx->fired = m->fired;
+}
+
+static void an_urgent_timer_fires_before_all_others(void **state)
+{
+	struct fixture *fx = *state;
+	struct many *m = many_new(fx);
+	struct timer *urgent = NULL;
+	size_t i;
+
+	assert_int_equal(timer_new_urgent(fx->event, fx->clock, "urgent",
+					  on_urgent, m, &urgent),
+			 0);
+	for (i = 0; i < MANY; i++) {
+		m->one[i].wanted = clock_boot(fx->clock) + 1;
+		timer_set(m->one[i].timer, m->one[i].wanted);
+	}
+	timer_set_after(urgent, 2);
+	fx->fired = MANY;
+	clock_advance(fx->clock, 2);
+	run(fx);
+	assert_int_equal(fx->fired, 0);
+	assert_int_equal(m->fired, MANY);
+	timer_free(urgent);
+	many_free(m);
+}
+
 static void a_timer_on_the_real_clock_fires_when_it_is_put_forward(void **state)
 {
 	_cleanup_(clock_freep) struct clock *c = NULL;
@@ -205,6 +419,10 @@ int main(void)
 		with_fixture(a_cleared_timer_does_not_fire),
 		with_fixture(the_last_deadline_counts),
 		with_fixture(a_timer_may_be_freed_when_it_fires),
+		with_fixture(a_timer_may_free_all_others_when_it_fires),
+		with_fixture(many_timers_fire_in_their_order),
+		with_fixture(many_that_are_due_keep_nothing_else_waiting),
+		with_fixture(an_urgent_timer_fires_before_all_others),
 		with_fixture(
 			a_timer_on_the_real_clock_fires_when_it_is_put_forward),
 		cmocka_unit_test(a_boot_has_an_id),
