@@ -21,14 +21,14 @@
  *
  * Both do the same in turns, ROUNDS times: create BATCH more sessions, execute
  * in BATCH of all, list PAGE of them, and delete as many as were created. So
- * whatever changes on this machine meanwhile changes for both. What the loop's thread spends on one of them
- * must not grow by more than RATIO_MAX. Time is that of a thread on a CPU.
+ * whatever changes on this machine meanwhile changes for both. What the loop's
+ * thread spends on one of them must not grow by more than RATIO_MAX. Time is that
+ * of a thread on a CPU.
  *
- * What the larger core does more is a few instructions in a hundred, of the
- * loop's heap of timers. The rest of the difference is memory that was in no
- * cache, which is much closer to RATIO_MAX while other programs use the caches
- * as well. So what is above it is measured again, TRIES times at most: what
- * grows with the number of sessions is above it each time.
+ * What the larger core does more is to wait for memory that was in no cache,
+ * which comes much closer to RATIO_MAX while other programs use the caches as
+ * well. So what is above it is measured again, TRIES times at most: what grows
+ * with the number of sessions is above it each time.
  *
  * Then all sessions reach their hard limit at once.
  *
