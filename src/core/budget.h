@@ -5,8 +5,9 @@
 /*
  * Session hours of a tenant per day (UTC).
  *
- * What counts is VM time: of sessions that ended today, which the ledger sums
- * up, and of those that live, from midnight or their assignment on. When it is
+ * What counts is VM time, each day's on its day: of sessions that ended today,
+ * which the ledger sums up, and of those that live, from midnight or their
+ * assignment on. When it is
  * used up, creates are refused until midnight and what lives ends, with reason
  * "budget".
  */

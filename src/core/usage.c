@@ -87,6 +87,16 @@ void usage_add_exec(const struct exec *e, struct store_batch *batch)
 	(void)store_batch_add_usage(batch, &row);
 }
 
+/* What of the session's VM time was on days before, for the budget of today. */
+static void add_before(const struct container *c, struct store_batch *batch)
+{
+	usec_t today = clock_wall(c->core->clock) % USEC_PER_DAY;
+	usec_t before = usec_sub(usage_assigned(c), today);
+
+	if (before > 0)
+		usage_add(c, batch, "before", NULL, before);
+}
+
 void usage_add_end(const struct container *c, struct store_batch *batch)
 {
 	usage_add(c, batch, "cpu", NULL, c->cpu_usec);
@@ -96,4 +106,5 @@ void usage_add_end(const struct container *c, struct store_batch *batch)
 	usage_add(c, batch, "bytes_out", NULL, c->usage.bytes_out);
 	usage_add(c, batch, "ended", end_reason_name(c->reason),
 		  usage_assigned(c));
+	add_before(c, batch);
 }

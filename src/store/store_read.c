@@ -59,9 +59,10 @@ static const struct {
 	[READ_RESPONSE] = { ROW_RESPONSE, "id = ?1 AND tenant = ?2" },
 };
 
-static const char assigned_sql[] = "SELECT amount FROM usage_days"
-				   " WHERE tenant = ?1 AND day = ?2"
-				   " AND kind = 'ended'";
+static const char assigned_sql[] =
+	"SELECT sum(CASE kind WHEN 'ended' THEN amount ELSE -amount END)"
+	" FROM usage_days WHERE tenant = ?1 AND day = ?2"
+	" AND kind IN ('ended', 'before')";
 
 static const char totals_sql[] =
 	"SELECT files, file_bytes, cfiles, cfile_bytes, talk_bytes,"

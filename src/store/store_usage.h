@@ -75,7 +75,12 @@ typedef void store_sums_fn(void *userdata, int r, const struct store_sum *sums,
 int store_usage_sums(struct store *store, const struct store_sums_spec *spec,
 		     store_sums_fn *done, void *userdata);
 
-/** store_usage_assigned() - VM time of a tenant's sessions that ended on a day */
+/**
+ * store_usage_assigned() - VM time on a day of a tenant's sessions that ended
+ *			    on it
+ *
+ * What they had before that day is in the ledger by itself, as "before".
+ */
 int store_usage_assigned(struct store *store, const char *tenant, int64_t day,
 			 uint64_t *ret_usec);
 

@@ -11,6 +11,7 @@ core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests += \
 	%reldir%/test_core_artifacts \
+	%reldir%/test_core_budget \
 	%reldir%/test_core_capacity \
 	%reldir%/test_core_ends \
 	%reldir%/test_core_events \
@@ -104,6 +105,10 @@ tests_unit_test_core_session_LDADD = $(core_test_libs)
 
 tests_unit_test_core_states_SOURCES = %reldir%/test_core_states.c %reldir%/test.h
 tests_unit_test_core_states_LDADD = $(core_test_libs)
+
+tests_unit_test_core_budget_SOURCES = %reldir%/test_core_budget.c $(core_fixture) \
+	%reldir%/tenant_fixture.c %reldir%/tenant_fixture.h
+tests_unit_test_core_budget_LDADD = $(core_test_libs)
 
 tests_unit_test_core_tenants_SOURCES = %reldir%/test_core_tenants.c $(core_fixture) \
 	%reldir%/tenant_fixture.c %reldir%/tenant_fixture.h

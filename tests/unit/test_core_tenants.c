@@ -432,35 +432,6 @@ static void usage_is_told_while_a_session_lives_and_closed_once(void **state)
 				       "\"executions\":0,\"assigned_s\":600"));
 }
 
-static void a_spent_budget_refuses_and_ends_until_midnight(void **state)
-{
-	struct fixture *fx = *state;
-	struct container_view view;
-	struct answer a, b;
-	char c[ID_SIZE];
-
-	fixture_start(fx);
-	tenant_set(fx, "default", false,
-		   (struct tenant_limits){ .session_seconds_per_day = 600 },
-		   &a);
-	(void)fixture_session(fx, c);
-	assert_int_equal(tenant_create(fx, &fx->who, &b), 0);
-	clock_advance(fx->clock, 601 * USEC_PER_SEC);
-	assert_true(tenant_create(fx, &fx->who, &b) < 0);
-	assert_int_equal(b.err.code, ERR_LIMIT);
-	assert_string_equal(b.err.reason, "budget");
-	assert_true(b.err.retry_after_sec > 60);
-	RUN_UNTIL(fx, (clock_advance(fx->clock, USEC_PER_SEC),
-		       view = fixture_container(fx, c),
-		       view.state == SESSION_VIEW_ENDED));
-	assert_string_equal(view.ended_reason, "budget");
-	RUN_UNTIL(fx, (clock_advance(fx->clock, USEC_PER_SEC),
-		       vmd_running(&fx->vmd) == 0));
-	fixture_settle(fx);
-	clock_advance(fx->clock, USEC_PER_DAY);
-	assert_int_equal(tenant_create(fx, &fx->who, &b), 0);
-}
-
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
@@ -476,7 +447,6 @@ int main(void)
 		TEST(the_sockets_own_tenant_stays),
 		TEST(an_operator_has_the_files_of_all_tenants),
 		TEST(usage_is_told_while_a_session_lives_and_closed_once),
-		TEST(a_spent_budget_refuses_and_ends_until_midnight),
 	};
 
 	return RUN_TESTS(tests);
