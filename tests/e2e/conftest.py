@@ -1,15 +1,24 @@
+import os
 import pathlib
+import shutil
+import subprocess
 import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+TESTS = pathlib.Path(__file__).parent.parent
+
+sys.path.insert(0, str(TESTS / "e2e"))
+sys.path.insert(0, str(TESTS / "upstream"))
 
 # So that a condition which does not hold is told with its values.
 pytest.register_assert_rewrite("invariants")
 
 from cupola import Daemon  # noqa: E402
 from invariants import Canary, Growth, Watch  # noqa: E402
+from model import Model  # noqa: E402
+
+NODE_MIN = 20
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +54,52 @@ def fresh_daemon():
     for d in made:
         if d.process:
             d.remove()
+
+
+@pytest.fixture(scope="session")
+def model():
+    """A model that does what messages say: tests/upstream/model.py."""
+    with Model() as model:
+        yield model
+
+
+@pytest.fixture(scope="session")
+def model_daemon(model):
+    """A daemon that asks it."""
+    d = Daemon(settings={"model.url": model.url, "model.name": model.name})
+    try:
+        yield d.start()
+    finally:
+        d.remove()
+
+
+def node_version():
+    try:
+        text = subprocess.run(["node", "--version"], capture_output=True,
+                              text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    return int(text.lstrip("v").split(".")[0])
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory):
+    """The client programs beside the libraries they use.
+
+    CUPOLA_CLIENTS may name a directory where npm has put these already.
+    """
+    made = os.environ.get("CUPOLA_CLIENTS")
+    if made:
+        return pathlib.Path(made)
+    if node_version() < NODE_MIN:
+        pytest.skip(f"there is no Node.js {NODE_MIN} or newer")
+    directory = tmp_path_factory.mktemp("npm")
+    for path in (TESTS / "clients").iterdir():
+        shutil.copy(path, directory)
+    subprocess.run(["npm", "install", "--no-package-lock", "--no-audit",
+                    "--no-fund", "--loglevel=error"],
+                   cwd=directory, check=True)
+    return directory
 
 
 @pytest.fixture(scope="module")

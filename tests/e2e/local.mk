@@ -4,10 +4,12 @@ EXTRA_DIST += \
 	%reldir%/conftest.py \
 	%reldir%/cupola.py \
 	%reldir%/invariants.py \
+	%reldir%/test_agents.py \
 	%reldir%/test_artifact_faults.py \
 	%reldir%/test_artifacts.py \
 	%reldir%/test_clients.py \
 	%reldir%/test_cupolactl.py \
+	%reldir%/test_examples.py \
 	%reldir%/test_execution_api.py \
 	%reldir%/test_execution_faults.py \
 	%reldir%/test_execution_output.py \
