@@ -134,6 +134,17 @@ void error_set_param(struct error *err, const char *fmt, ...)
 	va_end(ap);
 }
 
+void error_put_param_below(struct error *err, const char *path)
+{
+	char param[2 * ERROR_PARAM_MAX];
+
+	if (!err || !err->param[0])
+		return;
+	(void)snprintf(param, sizeof(param), "%s.%s", path, err->param);
+	param[ERROR_PARAM_MAX - 1] = '\0';
+	strcpy(err->param, param);
+}
+
 void error_set_reason(struct error *err, const char *reason)
 {
 	if (err && !err->reason[0])

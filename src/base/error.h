@@ -126,6 +126,12 @@ void error_set_param(struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /**
+ * error_put_param_below() - Say that the field named is below another
+ * @path:	As in "definition", of which "tools" was refused
+ */
+void error_put_param_below(struct error *err, const char *path);
+
+/**
  * error_set_reason() - Give the machine-readable cause
  * @err:	Error; may be NULL
  * @reason:	A word of the API, as in "unknown_parameter"

@@ -5,6 +5,7 @@
 
 #include "turn/agent.h"
 #include "turn/agent_inputs.h"
+#include "turn/tool_set.h"
 
 /*
  * Which definitions are kept.
@@ -50,6 +51,21 @@ static const struct json_field definition_table[] = {
 			  inputs),
 };
 
+/* By the reader that the tools of each request go through. */
+static int check_tools(const struct json_object *definition, const char *path,
+		       struct error *err)
+{
+	struct tool_set set;
+	int r;
+
+	r = tool_set_read(json_member(definition, "tools"),
+			  json_member(definition, "tool_choice"), &set, err);
+	tool_set_done(&set);
+	if (r < 0)
+		error_put_param_below(err, path);
+	return r;
+}
+
 int agent_check(const struct json_object *definition, const char *path,
 		struct error *err)
 {
@@ -61,6 +77,8 @@ int agent_check(const struct json_object *definition, const char *path,
 			     sizeof(definition_table) /
 				     sizeof(definition_table[0]),
 			     JSON_UNKNOWN_IGNORED, &fields, err);
+	if (r >= 0)
+		r = check_tools(definition, path, err);
 	(void)snprintf(where, sizeof(where), "%s.structured_inputs", path);
 	return r < 0 ? r : agent_inputs_check(fields.inputs, where, err);
 }

@@ -295,6 +295,19 @@ static void definitions_are_checked(void **state)
 		  "definition.top_p" },
 		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":{}}",
 		  "definition.tools" },
+		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":"
+		  "[{\"type\":\"web_search\"}]}",
+		  "definition.tools[0].type" },
+		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":"
+		  "[{\"type\":\"code_interpreter\",\"container\":{\"type\":"
+		  "\"auto\",\"file_ids\":[\"{{ f }}\"]}}]}",
+		  NULL },
+		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":"
+		  "[{\"type\":\"code_interpreter\",\"container\":\"{{c}}\"}]}",
+		  NULL },
+		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tool_choice\":"
+		  "\"odd\"}",
+		  "definition.tool_choice" },
 #define INPUT(json)                                                     \
 	"{\"kind\":\"prompt\",\"model\":\"m\",\"structured_inputs\":{" \
 	json "}}"
