@@ -274,77 +274,77 @@ static void what_the_agent_decides_may_not_be_sent(void **state)
 
 /* ------------------------------------------------------------------- definitions */
 
-static void definitions_are_checked(void **state)
-{
-	static const struct {
-		const char *definition;
-		const char *param; /* NULL: it is kept */
-	} cases[] = {
-		{ SMALL, NULL },
-		{ FULL, NULL },
-		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"odd\":[1]}", NULL },
-		{ "{}", "definition.kind" },
-		{ "{\"kind\":\"hosted\",\"model\":\"m\"}", "definition.kind" },
-		{ "{\"kind\":\"prompt\"}", "definition.model" },
-		{ "{\"kind\":\"prompt\",\"model\":\"\"}", "definition.model" },
-		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"instructions\":1}",
-		  "definition.instructions" },
-		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"temperature\":3}",
-		  "definition.temperature" },
-		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"top_p\":-1}",
-		  "definition.top_p" },
-		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":{}}",
-		  "definition.tools" },
-		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":"
-		  "[{\"type\":\"web_search\"}]}",
-		  "definition.tools[0].type" },
-		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":"
-		  "[{\"type\":\"code_interpreter\",\"container\":{\"type\":"
-		  "\"auto\",\"file_ids\":[\"{{ f }}\"]}}]}",
-		  NULL },
-		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":"
-		  "[{\"type\":\"code_interpreter\",\"container\":\"{{c}}\"}]}",
-		  NULL },
-		{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tool_choice\":"
-		  "\"odd\"}",
-		  "definition.tool_choice" },
+static const struct {
+	const char *definition;
+	const char *param; /* NULL: it is kept */
+} definitions[] = {
+	{ SMALL, NULL },
+	{ FULL, NULL },
+	{ "{\"kind\":\"prompt\",\"model\":\"m\",\"odd\":[1]}", NULL },
+	{ "{}", "definition.kind" },
+	{ "{\"kind\":\"hosted\",\"model\":\"m\"}", "definition.kind" },
+	{ "{\"kind\":\"prompt\"}", "definition.model" },
+	{ "{\"kind\":\"prompt\",\"model\":\"\"}", "definition.model" },
+	{ "{\"kind\":\"prompt\",\"model\":\"m\",\"instructions\":1}",
+	  "definition.instructions" },
+	{ "{\"kind\":\"prompt\",\"model\":\"m\",\"temperature\":3}",
+	  "definition.temperature" },
+	{ "{\"kind\":\"prompt\",\"model\":\"m\",\"top_p\":-1}",
+	  "definition.top_p" },
+	{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":{}}",
+	  "definition.tools" },
+	{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":"
+	  "[{\"type\":\"web_search\"}]}",
+	  "definition.tools[0].type" },
+	{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":"
+	  "[{\"type\":\"code_interpreter\",\"container\":{\"type\":"
+	  "\"auto\",\"file_ids\":[\"{{ f }}\"]}}]}",
+	  NULL },
+	{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tools\":"
+	  "[{\"type\":\"code_interpreter\",\"container\":\"{{c}}\"}]}",
+	  NULL },
+	{ "{\"kind\":\"prompt\",\"model\":\"m\",\"tool_choice\":"
+	  "\"odd\"}",
+	  "definition.tool_choice" },
 #define INPUT(json)                                                     \
 	"{\"kind\":\"prompt\",\"model\":\"m\",\"structured_inputs\":{" \
 	json "}}"
-		{ INPUT("\"x\":{\"schema\":{\"type\":\"string\"}}"), NULL },
-		{ INPUT("\"x\":1"), "definition.structured_inputs.x" },
-		{ INPUT("\"x y\":{}"), "definition.structured_inputs.x y" },
-		{ INPUT("\"\":{}"), "definition.structured_inputs." },
-		{ INPUT("\"x\":{\"required\":1}"),
-		  "definition.structured_inputs.x.required" },
-		{ INPUT("\"x\":{\"schema\":{\"type\":\"text\"}}"),
-		  "definition.structured_inputs.x.schema.type" },
-		{ INPUT("\"x\":{\"schema\":{\"type\":[\"string\",1]}}"),
-		  "definition.structured_inputs.x.schema.type" },
-		{ INPUT("\"x\":{\"schema\":{\"items\":{\"type\":0}}}"),
-		  "definition.structured_inputs.x.schema.items.type" },
-		{ INPUT("\"x\":{\"schema\":{\"properties\":{\"k\":1}}}"),
-		  "definition.structured_inputs.x.schema.properties.k" },
-		{ INPUT("\"x\":{\"schema\":{\"enum\":[]}}"),
-		  "definition.structured_inputs.x.schema.enum" },
-		{ INPUT("\"x\":{\"schema\":{\"type\":\"string\"},"
-			"\"default_value\":1}"),
-		  "definition.structured_inputs.x.default_value" },
-	};
+	{ INPUT("\"x\":{\"schema\":{\"type\":\"string\"}}"), NULL },
+	{ INPUT("\"x\":1"), "definition.structured_inputs.x" },
+	{ INPUT("\"x y\":{}"), "definition.structured_inputs.x y" },
+	{ INPUT("\"\":{}"), "definition.structured_inputs." },
+	{ INPUT("\"x\":{\"required\":1}"),
+	  "definition.structured_inputs.x.required" },
+	{ INPUT("\"x\":{\"schema\":{\"type\":\"text\"}}"),
+	  "definition.structured_inputs.x.schema.type" },
+	{ INPUT("\"x\":{\"schema\":{\"type\":[\"string\",1]}}"),
+	  "definition.structured_inputs.x.schema.type" },
+	{ INPUT("\"x\":{\"schema\":{\"items\":{\"type\":0}}}"),
+	  "definition.structured_inputs.x.schema.items.type" },
+	{ INPUT("\"x\":{\"schema\":{\"properties\":{\"k\":1}}}"),
+	  "definition.structured_inputs.x.schema.properties.k" },
+	{ INPUT("\"x\":{\"schema\":{\"enum\":[]}}"),
+	  "definition.structured_inputs.x.schema.enum" },
+	{ INPUT("\"x\":{\"schema\":{\"type\":\"string\"},"
+		"\"default_value\":1}"),
+	  "definition.structured_inputs.x.default_value" },
+};
+
+static void definitions_are_checked(void **state)
+{
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < sizeof(definitions) / sizeof(definitions[0]); i++) {
 		_cleanup_(json_freep) struct json_object *definition =
-			parse(cases[i].definition);
+			parse(definitions[i].definition);
+		const char *param = definitions[i].param;
 		struct error err = ERROR_INIT;
 		int r = agent_check(definition, "definition", &err);
 
-		if (cases[i].param ? r >= 0 || strcmp(err.param,
-						      cases[i].param) != 0
-				   : r < 0)
-			fail_msg("%s: %s: %s", cases[i].definition, err.param,
-				 err.message);
+		if (param ? r >= 0 || strcmp(err.param, param) != 0 : r < 0)
+			fail_msg("%s: %s: %s", definitions[i].definition,
+				 err.param, err.message);
 	}
 }
 
