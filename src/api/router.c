@@ -47,7 +47,10 @@ static const struct prefix {
 	  false, false },
 };
 
-/* Whether a segment is what "{}", with or without a verb, stands for. */
+/*
+ * Whether a segment is what "{}", with or without a verb, stands for. One with a
+ * slash in it, which was escaped, is the name of nothing.
+ */
 static bool match_param(const char *pattern, size_t length,
 			const char *segment)
 {
@@ -55,8 +58,14 @@ static bool match_param(const char *pattern, size_t length,
 	size_t verb_size = length - strlen("{}");
 	size_t size = strlen(segment);
 
-	return size > verb_size &&
+	return size > verb_size && !strchr(segment, '/') &&
 	       memcmp(segment + size - verb_size, verb, verb_size) == 0;
+}
+
+/* "{*}", which is the last of its pattern. */
+static bool is_rest(const char *pattern)
+{
+	return strcmp(pattern, "{*}") == 0;
 }
 
 /*
@@ -74,6 +83,11 @@ static int match_pattern(const char *pattern, char *const *segment,
 
 		if (i == segments)
 			return -1;
+		if (is_rest(pattern)) {
+			assert(params < ROUTE_PARAMS_MAX);
+			param[params] = i;
+			return (int)segments;
+		}
 		if (length >= 2 && memcmp(pattern, "{}", 2) == 0) {
 			if (!match_param(pattern, length, segment[i]))
 				return -1;
@@ -128,6 +142,21 @@ static void allow_add(char *allow, const char *method)
 		       strcmp(method, "GET") == 0 ? ", HEAD" : "");
 }
 
+/* Puts the slashes back between the last segments: they fit where they were. */
+static void join_rest(struct uri *uri, size_t first)
+{
+	char *end = uri->segment[first] + strlen(uri->segment[first]);
+	size_t i, size;
+
+	for (i = first + 1; i < uri->segments; i++) {
+		size = strlen(uri->segment[i]);
+		*end++ = '/';
+		memmove(end, uri->segment[i], size + 1);
+		end += size;
+	}
+	uri->segments = first + 1;
+}
+
 /* Takes the parameters of a route out of the path, without their verbs. */
 static void take_params(const struct route *route, struct uri *uri,
 			size_t used, const size_t param[ROUTE_PARAMS_MAX],
@@ -136,12 +165,17 @@ static void take_params(const struct route *route, struct uri *uri,
 	const char *at = route->pattern;
 	size_t i = 0;
 
-	while ((at = strstr(at, "{}"))) {
+	while ((at = strchr(at, '{'))) {
 		char *text = uri->segment[used + param[i]];
 
+		match->param[i] = text;
+		if (is_rest(at)) {
+			join_rest(uri, used + param[i]);
+			return;
+		}
 		at += strlen("{}");
 		text[strlen(text) - strcspn(at, "/")] = '\0';
-		match->param[i++] = text;
+		i++;
 	}
 }
 

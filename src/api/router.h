@@ -50,8 +50,10 @@ enum body_kind {
 
 /**
  * struct route - One row of the table
- * @pattern:	Segments behind the family's prefix; "{}" is any one of them, and
- *		"{}:verb" one that ends so. Where several rows fit, the last counts
+ * @pattern:	Segments behind the family's prefix; "{}" is any one of them
+ *		without a slash, "{}:verb" one that ends so, and "{*}", at the
+ *		end, all that are left, for names that have slashes. Where
+ *		several rows fit, the last counts
  * @scope:	What the key must be good for, one of several; 0: no key is
  *		asked for
  * @view:	On the Unix socket, those who may only look may come here
@@ -89,7 +91,8 @@ extern const size_t routes_count;
  * struct route_match - Where a request goes
  * @route:	NULL as long as none was found
  * @envelope:	Of errors; known even if there is no route
- * @param:	What the "{}" stand for, without a verb, borrowed from the uri
+ * @param:	What the "{}" stand for, without a verb, and "{*}", with its
+ *		slashes; borrowed from the uri
  * @foundry:	The path goes through a project
  * @project:	Which one; borrowed from the uri
  * @agent:	The agent that the path belongs to, or NULL; likewise
@@ -115,7 +118,8 @@ enum api_envelope router_envelope(struct uri *uri, bool local);
 
 /**
  * router_find() - Look a path and method up
- * @uri:	Verbs are cut off the segments that are parameters
+ * @uri:	Verbs are cut off the segments that are parameters; those that a
+ *		"{*}" stands for become one
  * @local:	The connection came by a Unix socket
  * @ret:	Filled in as far as possible on failure, too
  * @ret_allow:	ROUTE_ALLOW_MAX bytes: the methods of this path, "" if there is

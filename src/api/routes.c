@@ -115,7 +115,7 @@ const struct route routes[] = {
 	       openai_responses_input_items),
 
 	OPENAI("GET", "models", ALL, openai_models_list),
-	OPENAI("GET", "models/{}", ALL, openai_models_get),
+	OPENAI("GET", "models/{*}", ALL, openai_models_get),
 
 	/* Old family, new family, and what both have. */
 	SESSIONS_RUN("code/execute", sessions_execute),

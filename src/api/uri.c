@@ -11,11 +11,8 @@
 #include "base/limits.h"
 #include "base/name.h"
 
-/*
- * Decodes in place: the outcome is never longer. @forbidden is a byte that
- * must not come out of an escape, as no name has it: -ENOENT.
- */
-static int decode(char *text, char forbidden, bool plus_is_space)
+/* Decodes in place: the outcome is never longer. */
+static int decode(char *text, bool plus_is_space)
 {
 	const char *in = text;
 	char *out = text;
@@ -31,8 +28,6 @@ static int decode(char *text, char forbidden, bool plus_is_space)
 		byte = header_percent_byte(in);
 		if (byte <= 0)
 			return -EINVAL;
-		if (byte == forbidden)
-			return -ENOENT;
 		*out++ = (char)byte;
 		in += 3;
 	}
@@ -43,7 +38,6 @@ static int decode(char *text, char forbidden, bool plus_is_space)
 static int parse_path(char *path, struct uri *uri, struct error *err)
 {
 	char *next;
-	int r;
 
 	for (; path; path = next) {
 		next = strchr(path, '/');
@@ -54,11 +48,7 @@ static int parse_path(char *path, struct uri *uri, struct error *err)
 		if (uri->segments == URI_SEGMENTS_MAX)
 			return error_set(err, ERR_NOT_FOUND,
 					 "There is nothing at this path");
-		r = decode(path, '/', false);
-		if (r == -ENOENT)
-			return error_set(err, ERR_NOT_FOUND,
-					 "There is nothing at this path");
-		if (r < 0)
+		if (decode(path, false) < 0)
 			return error_set(err, ERR_BAD_REQUEST,
 					 "The path is not valid: bad escape, "
 					 "or not UTF-8");
@@ -84,8 +74,8 @@ static int parse_query(char *query, struct uri *uri, struct error *err)
 			return error_set(err, ERR_BAD_REQUEST,
 					 "There are more than %d query "
 					 "parameters", URI_PARAMS_MAX);
-		if (decode(query, '\0', true) < 0 ||
-		    (value && decode(value, '\0', true) < 0))
+		if (decode(query, true) < 0 ||
+		    (value && decode(value, true) < 0))
 			return error_set(err, ERR_BAD_REQUEST,
 					 "The query is not valid: bad escape, "
 					 "or not UTF-8");

@@ -5,9 +5,11 @@
 /*
  * A request target, taken apart once and strictly.
  *
- * The path is split before it is decoded, so that no escape can become a
- * slash: what would decode to one does not exist. Bad escapes, NULs and what is
- * not UTF-8 are refused. Handlers therefore see segments, never a path.
+ * The path is split before it is decoded, so that an escaped slash never
+ * separates anything: it stays inside of its segment, which then is no name that
+ * a route knows, but for one that takes names with slashes (router.h). Bad
+ * escapes, NULs and what is not UTF-8 are refused. Handlers therefore see
+ * segments, never a path.
  */
 
 #include <stdbool.h>

@@ -5,7 +5,10 @@
 
 #include "api/router.h"
 
-/* The way into each family that the description has; "{}" is any segment. */
+/*
+ * The way into each family that the description has; "{}" is any segment, "{*}"
+ * all that are left.
+ */
 static const char *const prefixes[] = {
 	[FAMILY_OPENAI]		= "/v1/",
 	[FAMILY_ADMIN]		= "/admin/v1/",

@@ -99,6 +99,71 @@ static void every_alias_leads_to_the_same_place(void **state)
 	}
 }
 
+#define OLDEST "api-version=2023-08-01-preview&identifier=user-1"
+
+/* Whatever way a client writes them; they are often "maker/model". */
+static void names_of_models_may_have_slashes(void **state)
+{
+	static const struct {
+		const char *path;
+		const char *says;
+	} paths[] = {
+		{ "models/openai/gpt-4o", "no model 'openai/gpt-4o'" },
+		{ "models/openai%2Fgpt-4o", "no model 'openai/gpt-4o'" },
+		{ "models/a%2fb/c%2Fd:8b/", "no model 'a/b/c/d:8b'" },
+		{ "models/a//b", "no model 'a//b'" },
+		{ "models/m", "no model 'm'" },
+		{ "models%2Fm", "nothing at this path" },
+		{ "files/a%2Fb", "nothing at this path" },
+		{ "files%2Fa", "nothing at this path" },
+	};
+	static const char *const prefixes[] = {
+		"/v1", "/openai/v1", "/openai", "/api/projects/p/openai/v1",
+	};
+	struct fixture *fx = *state;
+	char request[512];
+	size_t i, k;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		for (k = 0; k < sizeof(prefixes) / sizeof(prefixes[0]); k++) {
+			snprintf(request, sizeof(request),
+				 "GET %s/%s HTTP/1.1\r\n" HOST AUTH "\r\n",
+				 prefixes[k], paths[i].path);
+			_answer_ struct answer a = ask(fx, request);
+
+			assert_int_equal(a.status, 404);
+			if (!strstr(a.body, paths[i].says))
+				fail_msg("%s: %s", paths[i].path, a.body);
+		}
+}
+
+/* No project and no pool has a slash in its name, and no id. */
+static void escaped_slashes_name_nothing_else(void **state)
+{
+	static const char *const paths[] = {
+		"/pools/default%2Fx/executions/exec_1?" OLDEST,
+		"/pools%2Fdefault/files?" OLDEST,
+		"/files/a%2Fb/content?" OLDEST,
+		"/api/projects/p%2Fq/agents/a", "/api/projects/p/agents/a%2Fb",
+		"/api/projects/p/toolboxes/a%2Fmcp",
+		"/v1/containers/cntr_1%2Ffiles",
+		"/v1/containers/cntr_1/files/a%2Fcontent", "/%2Fv1/files", "/%2F",
+	};
+	struct fixture *fx = *state;
+	char request[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "GET %s HTTP/1.1\r\n" HOST AUTH "\r\n", paths[i]);
+		_answer_ struct answer a = ask(fx, request);
+
+		assert_int_equal(a.status, 404);
+		if (!strstr(a.body, "nothing at this path"))
+			fail_msg("%s: %s", paths[i], a.body);
+	}
+}
+
 static void paths_lead_nowhere_else(void **state)
 {
 	static const struct {
@@ -335,6 +400,8 @@ int main(void)
 		TEST(each_of_three_fields_may_hold_the_key),
 		TEST(a_key_is_good_only_for_its_scope),
 		TEST(every_alias_leads_to_the_same_place),
+		TEST(names_of_models_may_have_slashes),
+		TEST(escaped_slashes_name_nothing_else),
 		TEST(paths_lead_nowhere_else),
 		TEST(a_method_that_is_not_there_is_told_what_is),
 		TEST(options_lists_the_methods),
