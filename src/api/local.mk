@@ -78,9 +78,11 @@ libapi_a_SOURCES = \
 	%reldir%/session_value.c %reldir%/session_value.h \
 	%reldir%/sessions.c %reldir%/sessions.h \
 	%reldir%/sessions_exec.c \
-	%reldir%/sessions_files.c \
+	%reldir%/sessions_files.c %reldir%/sessions_files.h \
+	%reldir%/sessions_files_list.c \
 	%reldir%/sessions_info.c \
 	%reldir%/sessions_metadata.c \
+	%reldir%/slices.c %reldir%/slices.h \
 	%reldir%/sse.c %reldir%/sse.h \
 	%reldir%/toolbox_create.c \
 	%reldir%/toolbox_offer.c %reldir%/toolbox_offer.h \

@@ -9,29 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/handlers.h"
 #include "api/reply.h"
 #include "api/request.h"
 #include "api/sessions.h"
-#include "base/buf.h"
+#include "api/sessions_files.h"
 #include "base/cleanup.h"
 #include "base/media_type.h"
 #include "base/name.h"
 
-#define DATA_DIR "/mnt/data/"
-
-enum {
-	/* Files of one answer; there is a link to the next ones. */
-	FILES_PAGE = 1000,
-};
-
 /* --------------------------------------------------------------- which file it is */
 
-/* "sub/dir" of "path=/sub/dir/"; empty for the data directory itself. */
-static int read_directory(struct request *req, char ret[NAME_PATH_MAX + 1],
-			  struct error *err)
+int session_directory_read(struct request *req, char ret[NAME_PATH_MAX + 1],
+			   struct error *err)
 {
 	const char *path;
 	size_t size;
@@ -41,8 +32,8 @@ static int read_directory(struct request *req, char ret[NAME_PATH_MAX + 1],
 	r = uri_param(&req->uri, "path", &path, err);
 	if (r < 0 || !path)
 		return r;
-	if (strncmp(path, DATA_DIR, strlen(DATA_DIR)) == 0)
-		path += strlen(DATA_DIR);
+	if (strncmp(path, SESSION_DATA_DIR, strlen(SESSION_DATA_DIR)) == 0)
+		path += strlen(SESSION_DATA_DIR);
 	path += strspn(path, "/");
 	if (strcmp(path, ".") == 0)
 		path = "";
@@ -69,7 +60,7 @@ static int read_path(struct request *req, const char *name,
 	size_t size;
 	int r, n;
 
-	r = read_directory(req, directory, err);
+	r = session_directory_read(req, directory, err);
 	if (r < 0)
 		return r;
 	/* Semantic Kernel names files with their whole path. */
@@ -90,7 +81,7 @@ static int read_path(struct request *req, const char *name,
 static int find_file(struct request *req, struct session_call *call,
 		     struct cfile_view *ret, struct error *err)
 {
-	char path[NAME_PATH_MAX + 1], whole[NAME_PATH_MAX + sizeof(DATA_DIR)];
+	char path[NAME_PATH_MAX + 1], whole[NAME_PATH_MAX + sizeof(SESSION_DATA_DIR)];
 	struct container_view view;
 	int r;
 
@@ -101,7 +92,7 @@ static int find_file(struct request *req, struct session_call *call,
 		r = session_find(req, call, false, &view, err);
 	if (r < 0)
 		return r;
-	(void)snprintf(whole, sizeof(whole), "%s%s", DATA_DIR, path);
+	(void)snprintf(whole, sizeof(whole), "%s%s", SESSION_DATA_DIR, path);
 	r = core_cfile_find(req->core, &req->who, view.id, whole, ret, err);
 	if (r == -ENOENT)
 		error_set_reason(err, "FileNotFound");
@@ -110,7 +101,7 @@ static int find_file(struct request *req, struct session_call *call,
 
 /* ------------------------------------------------------------------ how it is shown */
 
-static void write_wrapped(struct json_writer *w, const struct cfile_view *file,
+void session_file_wrapped(struct json_writer *w, const struct cfile_view *file,
 			  unsigned *id)
 {
 	char time[SESSION_TIME_SIZE], text[16];
@@ -121,7 +112,7 @@ static void write_wrapped(struct json_writer *w, const struct cfile_view *file,
 	json_write_object(w, "properties");
 	(void)snprintf(text, sizeof(text), "%u", ++*id);
 	json_write_string(w, "$id", text);
-	json_write_string(w, "filename", file->path + strlen(DATA_DIR));
+	json_write_string(w, "filename", file->path + strlen(SESSION_DATA_DIR));
 	json_write_uint(w, "size", file->bytes);
 	json_write_string(w, "lastModifiedTime",
 			  session_time(file->created_at, time));
@@ -129,9 +120,9 @@ static void write_wrapped(struct json_writer *w, const struct cfile_view *file,
 	json_write_close(w);
 }
 
-static void write_entry(struct json_writer *w, const struct cfile_view *file)
+void session_file_entry(struct json_writer *w, const struct cfile_view *file)
 {
-	const char *path = file->path + strlen(DATA_DIR);
+	const char *path = file->path + strlen(SESSION_DATA_DIR);
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	const char *type = media_type_of_name(name);
@@ -160,189 +151,15 @@ static int reply_file_entry(struct request *req,
 	unsigned id = 1;
 
 	if (!call->wrapped) {
-		write_entry(w, file);
+		session_file_entry(w, file);
 		return reply_json(req, MHD_HTTP_OK, err);
 	}
 	json_write_object(w, NULL);
 	json_write_string(w, "$id", "1");
 	json_write_array(w, "value");
-	write_wrapped(w, file, &id);
+	session_file_wrapped(w, file, &id);
 	json_write_close(w);
 	json_write_close(w);
-	return reply_json(req, MHD_HTTP_OK, err);
-}
-
-/* --------------------------------------------------------------------------- list */
-
-/**
- * struct file_list - A list being written
- * @directory:	Files in it are shown, with "recursive" those below it, too
- * @seen:	Directories shown already, each with a NUL
- * @files:	How many were looked at
- */
-struct file_list {
-	struct session_call call;
-	struct json_writer *w;
-	char directory[NAME_PATH_MAX + 1];
-	bool recursive;
-	struct buf seen;
-	unsigned id;
-	unsigned files;
-	char last[ID_SIZE];
-};
-
-static bool was_seen(const struct buf *seen, const char *name, size_t size)
-{
-	size_t i = 0;
-
-	while (i < seen->length) {
-		const char *one = buf_str(seen) + i;
-		size_t length = strlen(one);
-
-		if (length == size && memcmp(one, name, size) == 0)
-			return true;
-		i += length + 1;
-	}
-	return false;
-}
-
-static void write_directory(struct file_list *list, const char *name,
-			    size_t size)
-{
-	if (was_seen(&list->seen, name, size) ||
-	    buf_add(&list->seen, name, size) < 0 ||
-	    buf_add_byte(&list->seen, 0) < 0)
-		return;
-	json_write_object(list->w, NULL);
-	json_write_bytes(list->w, "name", name, size);
-	json_write_string(list->w, "type", "directory");
-	json_write_string(list->w, "directory",
-			  *list->directory ? list->directory : ".");
-	json_write_close(list->w);
-}
-
-static void write_file(struct file_list *list, const struct cfile_view *file)
-{
-	const char *path = file->path + strlen(DATA_DIR);
-	size_t size = strlen(list->directory);
-	const char *slash;
-
-	if (list->call.wrapped) {
-		write_wrapped(list->w, file, &list->id);
-		return;
-	}
-	if (size > 0) {
-		if (strncmp(path, list->directory, size) != 0 ||
-		    path[size] != '/')
-			return;
-		path += size + 1;
-	}
-	slash = strchr(path, '/');
-	if (slash && !list->recursive)
-		write_directory(list, path, (size_t)(slash - path));
-	else
-		write_entry(list->w, file);
-}
-
-static void on_each(void *userdata, const struct cfile_view *file)
-{
-	struct file_list *list = userdata;
-
-	write_file(list, file);
-	(void)snprintf(list->last, sizeof(list->last), "%s", file->id);
-	list->files++;
-}
-
-static int read_list(struct request *req, struct file_list *list,
-		     struct error *err)
-{
-	const char *recursive, *after;
-	int r;
-
-	r = session_call_read(req, NULL, &list->call, err);
-	if (r >= 0)
-		r = read_directory(req, list->directory, err);
-	if (r >= 0)
-		r = uri_param(&req->uri, "recursive", &recursive, err);
-	if (r >= 0)
-		r = uri_param(&req->uri, "after", &after, err);
-	if (r < 0)
-		return r;
-	list->recursive = recursive && strcasecmp(recursive, "true") == 0;
-	if (after)
-		(void)snprintf(list->last, sizeof(list->last), "%s", after);
-	return 0;
-}
-
-/* A session that there is not has no files, and is not made to say so. */
-static int write_files(struct request *req, struct file_list *list,
-		       bool *ret_more, struct error *err)
-{
-	struct container_view view;
-	struct core_page page = { .limit = CORE_PAGE_MAX, .ascending = true };
-	bool more;
-	int r;
-
-	r = session_find(req, &list->call, false, &view, err);
-	if (r == -ENOENT) {
-		error_clear(err);
-		return 0;
-	}
-	more = r >= 0;
-	while (r >= 0 && more && list->files < FILES_PAGE) {
-		strcpy(page.after, list->last);
-		r = core_cfile_list(req->core, &req->who, view.id, &page,
-				    on_each, list, &more, err);
-	}
-	*ret_more = more;
-	return r;
-}
-
-static void write_next(struct request *req, struct file_list *list, bool more)
-{
-	_cleanup_(buf_done) struct buf link = BUF_INIT(16384);
-	const char *version = NULL;
-
-	(void)uri_param(&req->uri, "api-version", &version, NULL);
-	if (!more ||
-	    buf_printf(&link, "/pools/%s/files?api-version=", req->match.pool) <
-		    0 ||
-	    uri_escape(version, &link) < 0 ||
-	    buf_add_str(&link, "&identifier=") < 0 ||
-	    uri_escape(list->call.identifier, &link) < 0 ||
-	    buf_add_str(&link, "&path=") < 0 ||
-	    uri_escape(list->directory, &link) < 0 ||
-	    buf_printf(&link, "&recursive=%s&after=%s",
-		       list->recursive ? "true" : "false", list->last) < 0)
-		json_write_null(list->w, "nextLink");
-	else
-		json_write_string(list->w, "nextLink", buf_str(&link));
-}
-
-int sessions_files_list(struct request *req, struct error *err)
-{
-	struct file_list list = {
-		.w = reply_writer(req),
-		.seen = BUF_INIT(FILES_PAGE * (NAME_FILE_MAX + 1)),
-		.id = 1,
-	};
-	bool more = false;
-	int r;
-
-	json_write_object(list.w, NULL);
-	json_write_array(list.w, "value");
-	r = read_list(req, &list, err);
-	if (r >= 0)
-		r = write_files(req, &list, &more, err);
-	buf_done(&list.seen);
-	if (r < 0)
-		return r;
-	json_write_close(list.w);
-	if (list.call.wrapped)
-		json_write_string(list.w, "$id", "1");
-	else
-		write_next(req, &list, more);
-	json_write_close(list.w);
 	return reply_json(req, MHD_HTTP_OK, err);
 }
 
@@ -388,6 +205,21 @@ int sessions_files_delete(struct request *req, struct error *err)
 }
 
 /* ------------------------------------------------------------------------- upload */
+
+/* What the service allows besides letters and digits. */
+#define NAME_SIGNS " -_.@$&=;,#%^()"
+
+/* Of uploads only: programs name their files as they like. */
+static int check_new_name(const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	int r = name_check_plain(name, strlen(name), NAME_SIGNS, err);
+
+	if (r < 0)
+		error_set_param(err, "filename");
+	return r;
+}
 
 /* struct request's work: where an upload goes. */
 struct place {
@@ -445,5 +277,7 @@ int sessions_files_create(struct request *req, struct error *err)
 	r = read_path(req, req->match.param[0] ? req->match.param[0]
 					       : req->body.filename,
 		      to->path, err);
+	if (r >= 0)
+		r = check_new_name(to->path, err);
 	return r < 0 ? r : session_open(req, &to->call, place, err);
 }

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <string.h>
+#include <unictype.h>
 #include <uninorm.h>
 #include <unistr.h>
 
@@ -127,6 +128,35 @@ int name_check_file(const char *name, size_t size, struct error *err)
 		return refuse(err, "file name", "contains '/'");
 	if (is_dots(name, size))
 		return refuse(err, "file name", "is '.' or '..'");
+	return 0;
+}
+
+static bool is_word_character(uint32_t c)
+{
+	return uc_is_general_category_withtable(
+		c, UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_M |
+			   UC_CATEGORY_MASK_Nd);
+}
+
+int name_check_plain(const char *name, size_t size, const char *signs,
+		     struct error *err)
+{
+	size_t at, n;
+	uint32_t c;
+
+	for (at = 0; at < size; at += n) {
+		n = utf8_next(name + at, size - at, &c);
+		if (n == 0)
+			return refuse(err, "file name", "is not valid UTF-8");
+		if (is_word_character(c) ||
+		    (c > 0 && c < 0x80 && strchr(signs, (int)c)))
+			continue;
+		error_set_reason(err, "invalid_value");
+		return error_set(err, ERR_BAD_REQUEST,
+				 "The file name contains '%.*s': letters, "
+				 "digits and \"%s\" are allowed",
+				 (int)n, name + at, signs);
+	}
 	return 0;
 }
 

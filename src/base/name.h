@@ -84,6 +84,20 @@ int name_add_normal(struct buf *b, const void *data, size_t size);
 int name_check_file(const char *name, size_t size, struct error *err);
 
 /**
+ * name_check_plain() - Whether a name has only letters, digits and some signs
+ * @name:	What name_check_file() lets pass
+ * @size:	How many bytes
+ * @signs:	ASCII characters that are allowed as well
+ * @err:	Says what is not allowed, and what is (ERR_BAD_REQUEST); may be NULL
+ *
+ * Letters, with the marks on them, and digits are those of any script.
+ *
+ * Return: 0 or -EINVAL
+ */
+int name_check_plain(const char *name, size_t size, const char *signs,
+		     struct error *err);
+
+/**
  * name_check_path() - Whether bytes are a path below /mnt/data, relative to it
  * @path:	Bytes, as in "plots/q1.png"
  * @size:	How many

@@ -69,6 +69,11 @@ unit_tests += %reldir%/test_api_sessions
 tests_unit_test_api_sessions_SOURCES = %reldir%/test_api_sessions.c $(api_fixture)
 tests_unit_test_api_sessions_LDADD = $(api_fixture_libs)
 
+unit_tests += %reldir%/test_api_session_files
+tests_unit_test_api_session_files_SOURCES = \
+	%reldir%/test_api_session_files.c $(api_fixture)
+tests_unit_test_api_session_files_LDADD = $(api_fixture_libs)
+
 unit_tests += %reldir%/test_session_value
 tests_unit_test_session_value_SOURCES = %reldir%/test_session_value.c %reldir%/test.h
 tests_unit_test_session_value_LDADD = $(api_fixture_libs)

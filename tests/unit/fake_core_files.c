@@ -363,13 +363,17 @@ int core_cfile_list(struct core *core, const struct principal *who,
 		    void *userdata, bool *ret_more, struct error *err)
 {
 	struct cfile_view view;
-	size_t i;
+	size_t i = 0, end;
 
 	(void)who;
-	*ret_more = core->cfiles > page->limit;
+	core->lists++;
 	if (fake_core_find(core, container, err) < 0)
 		return -ENOENT;
-	for (i = 0; i < core->cfiles && i < page->limit; i++) {
+	if (*page->after && sscanf(page->after, "cfile_%zu", &i) != 1)
+		return error_set(err, ERR_BAD_REQUEST, "There is no such file");
+	end = i + page->limit;
+	*ret_more = core->cfiles > end;
+	for (; i < core->cfiles && i < end; i++) {
 		fill_cfile(core, i, &view);
 		each(userdata, &view);
 	}

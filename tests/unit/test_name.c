@@ -129,6 +129,31 @@ static void labels_are_plain(void **state)
 	assert_true(name_is_label(name));
 }
 
+static void a_plain_name_has_letters_digits_and_some_signs(void **state)
+{
+	static const char signs[] = " -_.";
+	static const char *const good[] = {
+		"a b-c_d.e9", "\xc3\xa4", "a\xcc\x88", /* one, or two characters */
+		"\xe0\xa4\xb9\xe0\xa4\xbf\xe0\xa4\x82", /* with vowel signs */
+		"\xe8\xa1\xa8", "\xd9\xa3", /* a digit, too */
+	};
+	static const char *const bad[] = {
+		"a+b", "a/b", "a'b", "\xf0\x9f\x98\x80", "\xe2\x80\xae" "a",
+		"a\xc2\xa0" "b", "\xff",
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_int_equal(name_check_plain(good[i], strlen(good[i]),
+						  signs, NULL), 0);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(name_check_plain(bad[i], strlen(bad[i]),
+						  signs, NULL), -EINVAL);
+	/* A NUL is not the end of the signs. */
+	assert_int_equal(name_check_plain("a\0", 2, signs, NULL), -EINVAL);
+}
+
 static void text_is_cut_between_characters(void **state)
 {
 	static const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
@@ -199,6 +224,7 @@ int main(void)
 		cmocka_unit_test(only_the_base_of_a_clients_path_is_kept),
 		cmocka_unit_test(a_title_is_text_of_limited_length),
 		cmocka_unit_test(labels_are_plain),
+		cmocka_unit_test(a_plain_name_has_letters_digits_and_some_signs),
 		cmocka_unit_test(text_is_cut_between_characters),
 		cmocka_unit_test(what_is_not_utf8_is_replaced),
 		cmocka_unit_test(names_that_look_the_same_have_one_normal_form),
