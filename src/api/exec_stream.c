@@ -3,9 +3,11 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api_private.h"
 #include "api/request.h"
 #include "api/sse.h"
 #include "base/cleanup.h"
@@ -19,12 +21,19 @@ struct exec_stream {
 	struct exec_follower follower;
 	exec_outcome_fn outcome;
 	enum view_output output;
+
+	/* Of exec_stream_hold(). */
+	sd_event_source *turn;
+	usec_t patience_usec;
+	char container[ID_SIZE];
+	char id[ID_SIZE];
 };
 
 void exec_stream_free(struct exec_stream *stream)
 {
 	if (!stream)
 		return;
+	sd_event_source_disable_unref(stream->turn);
 	exec_watch_free(stream->watch);
 	free(stream);
 }
@@ -115,6 +124,86 @@ void exec_stream_wait(struct request *req, const char *container,
 	}
 	req->stream->outcome = outcome;
 	exec_stream_follow(req, container, id, &follower);
+}
+
+static int on_patience_ends(sd_event_source *source, uint64_t usec,
+			    void *userdata)
+{
+	struct exec_stream *stream = userdata;
+	struct request *req = stream->req;
+	struct error err = ERROR_INIT;
+	struct exec_view exec;
+	int r;
+
+	(void)source;
+	(void)usec;
+	r = core_exec_get(req->core, &req->who, stream->container, stream->id,
+			  &exec, &err);
+	if (r >= 0)
+		r = stream->outcome(req, &exec, &err);
+	request_finish(req, r, &err);
+	return 0;
+}
+
+static int add_patience(struct exec_stream *stream)
+{
+	int r;
+
+	sd_event_source_disable_unref(take_ptr(stream->turn));
+	r = sd_event_add_time_relative(stream->req->api->config.event,
+				       &stream->turn, CLOCK_MONOTONIC,
+				       stream->patience_usec, 0,
+				       on_patience_ends, stream);
+	if (r >= 0)
+		(void)sd_event_source_set_description(stream->turn,
+						      "exec-patience");
+	return r;
+}
+
+/* The handler has returned: from here on there may be an answer. */
+static int on_first_turn(sd_event_source *source, void *userdata)
+{
+	struct exec_stream *stream = userdata;
+	struct error err = ERROR_INIT;
+	int r;
+
+	(void)source;
+	r = add_patience(stream);
+	if (r >= 0) {
+		on_progress(stream);
+		return 0;
+	}
+	error_set_errno(&err, r, "Cannot wait for an execution");
+	request_failed(stream->req, &err);
+	return 0;
+}
+
+int exec_stream_hold(struct request *req, const char *container,
+		     const char *id, usec_t patience_usec,
+		     exec_outcome_fn outcome, struct error *err)
+{
+	struct exec_stream *stream;
+	int r;
+
+	r = stream_new(req, VIEW_OUTPUT_NONE, err);
+	if (r < 0)
+		return r;
+	stream = req->stream;
+	stream->follower.over = answer_outcome;
+	stream->outcome = outcome;
+	stream->patience_usec = patience_usec;
+	(void)snprintf(stream->container, ID_SIZE, "%s", container);
+	(void)snprintf(stream->id, ID_SIZE, "%s", id);
+	r = exec_watch_new(req->core, &req->who, container, id, 0, on_progress,
+			   stream, &stream->watch, err);
+	if (r < 0)
+		return r;
+	r = sd_event_add_defer(req->api->config.event, &stream->turn,
+			       on_first_turn, stream);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot wait for an execution");
+	(void)sd_event_source_set_description(stream->turn, "exec-first-turn");
+	return ROUTE_WAITING;
 }
 
 /* ------------------------------------------------------------------ the events */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "api/view_json.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 struct exec_stream;
@@ -32,6 +33,19 @@ typedef int (*exec_outcome_fn)(struct request *req,
  */
 void exec_stream_wait(struct request *req, const char *container,
 		      const char *id, exec_outcome_fn outcome);
+
+/**
+ * exec_stream_hold() - The same for a handler, with a limit to its patience
+ * @patience_usec: After so long the answer is made of how it is then
+ *
+ * A client that asks again and again needs fewer calls that way. If it leaves,
+ * nothing stays of the wait.
+ *
+ * Return: ROUTE_WAITING or a negative errno
+ */
+int exec_stream_hold(struct request *req, const char *container,
+		     const char *id, usec_t patience_usec,
+		     exec_outcome_fn outcome, struct error *err);
 
 /**
  * struct exec_follower - Who is told of an execution as it goes on

@@ -416,8 +416,8 @@ static enum MHD_Result turn_handle(struct request *req)
 	r = handle(req, &err);
 	if (r < 0)
 		return answer_error(req, &err);
-	if (r == ROUTE_PENDING) {
-		req->owed = true;
+	if (r == ROUTE_PENDING || r == ROUTE_WAITING) {
+		req->owed = r == ROUTE_PENDING;
 		http_conn_suspend(req->conn);
 		return MHD_YES;
 	}

@@ -26,6 +26,8 @@ enum {
 enum route_result {
 	ROUTE_ANSWERED = 0,	/* with reply_…() */
 	ROUTE_PENDING = 1,	/* core will call back */
+	ROUTE_WAITING = 2,	/* nobody owes anything: what the request has
+				 * of its own answers, or goes with it */
 };
 
 /** enum route_family - What is before the pattern, and who may come there */

@@ -26,6 +26,9 @@
 
 enum { ARGUMENTS_MAX = 256 };
 
+/* How long an execution that is looked at may take to be over in the answer. */
+#define GET_PATIENCE_USEC USEC_PER_SEC
+
 struct run_fields {
 	struct json_object *properties;
 	struct json_string input_type;
@@ -390,5 +393,8 @@ int sessions_executions_get(struct request *req, struct error *err)
 		return r;
 	run->form.identifier = run->call.identifier;
 	session_form_read(&run->form, exec.note);
-	return session_outcome_new(req, &exec, err);
+	if (exec.status > EXEC_RUNNING)
+		return session_outcome_new(req, &exec, err);
+	return exec_stream_hold(req, req->container, exec.id, GET_PATIENCE_USEC,
+				session_outcome_new, err);
 }

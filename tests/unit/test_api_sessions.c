@@ -355,6 +355,67 @@ static void a_path_cannot_lead_out(void **state)
 	}
 }
 
+/* --------------------------------------------------------- looking at what runs */
+
+#define LOOK "GET /executions/exec_1?" NEW " HTTP/1.1\r\n" HOST AUTH "\r\n"
+
+/* A client that asks about an execution that runs, and is held. */
+static int look(struct fixture *fx)
+{
+	_answer_ struct answer begun =
+		post(fx, "/executions?" NEW, "{\"code\":\"1\"," ASYNC "}");
+	int fd = client_connect(fx);
+
+	assert_int_equal(begun.status, 202);
+	fx->core->named = true;
+	assert_true(client_send(fx, fd, LOOK, strlen(LOOK)));
+	while (fx->core->watches == 0)
+		assert_true(sd_event_run(fx->event, 10000) >= 0);
+	return fd;
+}
+
+static void a_look_at_an_execution_waits_for_its_end(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = look(fx);
+
+	fake_core_output(fx->core, false, "a", 1);
+	run_loop(fx);
+	fake_core_done(fx->core, EXEC_OK);
+	_answer_ struct answer a = client_read(fx, fd);
+	assert_int_equal(a.status, 200);
+	assert_non_null(strstr(a.body, "\"status\":\"Succeeded\""));
+	assert_non_null(strstr(a.body, "\"stdout\":\"a\""));
+}
+
+static void a_look_at_an_execution_does_not_wait_for_long(void **state)
+{
+	struct fixture *fx = *state;
+	_cleanup_close_ int fd = look(fx);
+	_answer_ struct answer a = client_read(fx, fd);
+
+	assert_int_equal(a.status, 200);
+	assert_non_null(strstr(a.body, "\"status\":\"Running\""));
+	assert_null(strstr(a.body, "\"result\""));
+}
+
+static void nothing_stays_of_a_look_that_is_left(void **state)
+{
+	struct fixture *fx = *state;
+	int fd = look(fx);
+
+	close_fd(&fd);
+	while (fx->core->watches > 0)
+		assert_true(sd_event_run(fx->event, 10000) >= 0);
+	fake_core_done(fx->core, EXEC_OK);
+	run_loop(fx);
+	/* And of one whose server ends meanwhile, for LeakSanitizer to see. */
+	fd = look(fx);
+	api_free(take_ptr(fx->api));
+	assert_int_equal(fx->core->watches, 0);
+	close_fd(&fd);
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -373,6 +434,9 @@ int main(void)
 		TEST(metadata_says_what_there_is_without_a_session),
 		TEST(a_session_can_be_seen_and_ended),
 		TEST(a_path_cannot_lead_out),
+		TEST(a_look_at_an_execution_waits_for_its_end),
+		TEST(a_look_at_an_execution_does_not_wait_for_long),
+		TEST(nothing_stays_of_a_look_that_is_left),
 	};
 
 	return RUN_TESTS(tests);
