@@ -13,6 +13,7 @@ libbase_a_SOURCES = \
 	%reldir%/failpoint.c %reldir%/failpoint.h \
 	%reldir%/fs.c %reldir%/fs.h \
 	%reldir%/hex.c %reldir%/hex.h \
+	%reldir%/histogram.c %reldir%/histogram.h \
 	%reldir%/id.c %reldir%/id.h \
 	%reldir%/json.c %reldir%/json.h \
 	%reldir%/json_fields.c \

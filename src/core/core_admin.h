@@ -4,6 +4,7 @@
 
 /* The operator's calls: a part of core.h, whose rules hold here. */
 
+#include "base/histogram.h"
 #include "core/core.h"
 
 /** core_admin_containers() - Of all tenants; @all: those that ended as well */
@@ -214,10 +215,6 @@ int core_admin_advance_clock(struct core *core, usec_t by, struct error *err);
  * core_metrics() - Every figure once, in Prometheus' terms
  * @emit:	@labels is "" or "name=\"value\",…", values already escaped
  */
-void core_metrics(struct core *core,
-		  void (*emit)(void *userdata, const char *name,
-			       const char *type, const char *help,
-			       const char *labels, double value),
-		  void *userdata);
+void core_metrics(struct core *core, figure_fn emit, void *userdata);
 
 #endif

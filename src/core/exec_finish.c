@@ -99,6 +99,8 @@ void exec_done(struct exec *e, const struct message_done *m)
 {
 	(void)failpoint("exec-done");
 	exec_take_numbers(e, m);
+	if (e->sent_usec)
+		vm_executed(e->container->vm, exec_longest(e));
 	e->bundle_open = false;
 	exec_tell_results(e, false);
 	exec_enter(e, EXEC_STATE_PULLING);

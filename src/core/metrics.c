@@ -9,11 +9,8 @@
 /* A label with a pool's name, which is a label by its own rules. */
 #define LABELS_MAX 256
 
-typedef void (*emit_fn)(void *userdata, const char *name, const char *type,
-			const char *help, const char *labels, double value);
-
 struct emitter {
-	emit_fn emit;
+	figure_fn emit;
 	void *userdata;
 };
 
@@ -83,13 +80,8 @@ static void emit_boots(const struct core *core, const struct emitter *e)
 		"found=\"booting\"", (double)m->claims_booting);
 	counter(e, "cupola_claims_total", "Creates by what they found",
 		"found=\"nothing\"", (double)m->claims_none);
-	counter(e, "cupola_boots_total", "VMs that became ready", "",
-		(double)m->boots);
-	counter(e, "cupola_boots_failed_total", "VMs that did not", "",
-		(double)m->boots_failed);
-	counter(e, "cupola_boot_seconds_total",
-		"From admission to ready, of those that did", "",
-		seconds(m->boot_usec));
+	counter(e, "cupola_boots_failed_total",
+		"VMs that did not become ready", "", (double)m->boots_failed);
 }
 
 static void emit_queue(const struct core *core, const struct emitter *e)
@@ -132,7 +124,28 @@ static void emit_pools(const struct core *core, const struct emitter *e)
 	}
 }
 
-void core_metrics(struct core *core, emit_fn emit, void *userdata)
+static void emit_stages(const struct core *core, const struct emitter *e)
+{
+	char labels[LABELS_MAX];
+	size_t i;
+	int stage;
+
+	for (i = 0; i < core->pools.count; i++) {
+		const struct pool *pool = &core->pools.pool[i];
+
+		for (stage = 0; stage < BOOT_STAGE_COUNT; stage++) {
+			(void)snprintf(labels, sizeof(labels),
+				       "pool=\"%s\",stage=\"%s\"", pool->name,
+				       boot_stage_name((enum boot_stage)stage));
+			histogram_emit(&pool->stages[stage], &boot_trace_scale,
+				       "cupola_boot_seconds",
+				       "Stages of the starts of VMs", labels,
+				       e->emit, e->userdata);
+		}
+	}
+}
+
+void core_metrics(struct core *core, figure_fn emit, void *userdata)
 {
 	const struct emitter e = { emit, userdata };
 
@@ -141,6 +154,7 @@ void core_metrics(struct core *core, emit_fn emit, void *userdata)
 	emit_boots(core, &e);
 	emit_queue(core, &e);
 	emit_pools(core, &e);
+	emit_stages(core, &e);
 	gauge(&e, "cupola_draining", "Whether new sessions are refused", "",
 	      core->drain.on || core->stopping);
 	gauge(&e, "cupola_memory_bytes", "Memory that VMs may take", "",

@@ -22,9 +22,7 @@ struct metrics {
 	uint64_t creates_late;   /* … and found none in time */
 	uint64_t creates_full;   /* that could not even wait */
 	usec_t queue_usec;       /* waited by those that found room */
-	uint64_t boots;
 	uint64_t boots_failed;
-	uint64_t boot_usec;
 	uint64_t artifacts;
 	uint64_t artifact_bytes;
 };

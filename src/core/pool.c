@@ -236,7 +236,7 @@ void pool_vm_gone(struct pool *pool, struct vm *vm)
 	 * One that an earlier daemon started says nothing about this one, nor
 	 * does one that was ended because nothing is kept ready any more.
 	 */
-	bool failed = vm->trace.ready == 0 && !vm->restored &&
+	bool failed = !vm->was_ready && !vm->restored &&
 		      pool->core->pools.filling;
 
 	pool_take(pool, vm);

@@ -18,6 +18,7 @@
 #include <sys/queue.h>
 
 #include "base/timer.h"
+#include "core/boot_trace.h"
 #include "core/waiting.h"
 #include "store/rows.h"
 #include "vmd/vmd_proto.h"
@@ -59,6 +60,8 @@ struct pool {
 	usec_t backoff; /* 0: the last one was fine */
 	struct waiting waiting;
 	usec_t refill_from; /* no VM is started before; boot clock */
+
+	struct histogram stages[BOOT_STAGE_COUNT]; /* of starts */
 };
 
 struct pools {

@@ -69,6 +69,8 @@ struct vm {
 	uint32_t accelerator;
 
 	bool restored;   /* by an earlier daemon */
+	bool was_ready;
+	bool executed; /* something, at least once */
 	bool expected;   /* a list that is under way must have it */
 	bool committing; /* its row is on its way to the disk */
 	bool creating;   /* vmd owes an answer */
@@ -170,8 +172,15 @@ struct guest_xfer_config vm_xfer_config(struct vm *vm, const char *path,
 /** vm_linked() - Whether its guest can be asked right now */
 bool vm_linked(const struct vm *vm);
 
-/** vm_became_ready() - READY has come on a fresh link (vm.c) */
-void vm_became_ready(struct vm *vm);
+/**
+ * vm_became_ready() - READY has come on a fresh link (vm_start.c)
+ * @stages:	As the guest tells them
+ */
+void vm_became_ready(struct vm *vm,
+		     const uint64_t stages[static WIRE_STAGE_COUNT]);
+
+/** vm_executed() - An execution took so long; the first of each is counted */
+void vm_executed(struct vm *vm, usec_t usec);
 
 /** vm_lost_link() - The link is gone, the guest may be fine (vm.c) */
 void vm_lost_link(struct vm *vm);

@@ -19,8 +19,6 @@ static int on_greeted(const struct message_hello *hello, void *userdata,
 {
 	struct vm *vm = userdata;
 
-	if (!vm->trace.linked)
-		vm->trace.linked = clock_boot(vm->core->guest_clock);
 	vm->kernel_epoch = hello->kernel_epoch;
 	if (vm->container)
 		return container_greeted(vm->container, hello, err);
@@ -36,9 +34,7 @@ static void on_ready(const struct message_ready *ready, void *userdata)
 	struct vm *vm = userdata;
 
 	vm->kernel_epoch = ready->kernel_epoch;
-	memcpy(vm->trace.stage_usec, ready->stage_usec,
-	       sizeof(vm->trace.stage_usec));
-	vm_became_ready(vm);
+	vm_became_ready(vm, ready->stage_usec);
 }
 
 static int got_result(struct vm *vm, const struct frame *f, struct error *err)

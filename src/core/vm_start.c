@@ -138,7 +138,7 @@ static void vm_ask(struct vm *vm)
 void vm_start(struct vm *vm)
 {
 	vm_enter(vm, VM_STARTING);
-	vm->trace.committed = clock_boot(vm->core->guest_clock);
+	boot_trace_committed(&vm->trace, clock_boot(vm->core->guest_clock));
 	vm->accelerator = vm->pool->vmd.accelerator;
 	timer_set_after(vm->deadline, vm->core->set.boot_timeout);
 	vm_ask(vm);
@@ -163,17 +163,18 @@ void vm_assign(struct vm *vm)
 				      on_deadline_moved, NULL);
 }
 
-void vm_became_ready(struct vm *vm)
+void vm_became_ready(struct vm *vm,
+		     const uint64_t stages[static WIRE_STAGE_COUNT])
 {
 	if (vm->state == VM_BOOTING) {
 		(void)failpoint("create-guest-ready");
 		vm_enter(vm, VM_READY);
-		vm->trace.ready = clock_boot(vm->core->guest_clock);
+		vm->was_ready = true;
 		if (!vm->restored) {
+			boot_trace_ready(&vm->trace, stages,
+					 clock_boot(vm->core->guest_clock));
+			boot_trace_count(&vm->trace, vm->pool->stages);
 			boot_trace_log(&vm->trace, &vm->scope);
-			vm->core->metrics.boots++;
-			vm->core->metrics.boot_usec +=
-				usec_sub(vm->trace.ready, vm->trace.planned);
 		}
 	}
 	timer_clear(vm->deadline);
@@ -181,6 +182,17 @@ void vm_became_ready(struct vm *vm)
 		container_vm_ready(vm->container);
 	else
 		pool_vm_ready(vm->pool, vm);
+}
+
+void vm_executed(struct vm *vm, usec_t usec)
+{
+	/* Of one that an earlier daemon made, nobody knows which is the first. */
+	if (vm->restored || vm->executed)
+		return;
+	vm->executed = true;
+	vm->trace.usec[BOOT_FIRST_EXECUTION] = usec;
+	histogram_add(&vm->pool->stages[BOOT_FIRST_EXECUTION],
+		      &boot_trace_scale, usec);
 }
 
 void vm_lost_link(struct vm *vm)

@@ -46,7 +46,7 @@ int turns_new(const struct turns_config *config, struct turns **ret,
 void turns_free(struct turns *turns);
 
 /** turns_metrics() - Every figure once, in Prometheus' terms */
-void turns_metrics(const struct turns *turns, upstream_figure_fn emit,
+void turns_metrics(const struct turns *turns, figure_fn emit,
 		   void *userdata);
 
 /** turns_upstream() - For the list of models, and to test one */

@@ -15,7 +15,7 @@ static double count_under_way(const struct turns *turns)
 	return n;
 }
 
-void turns_metrics(const struct turns *turns, upstream_figure_fn emit,
+void turns_metrics(const struct turns *turns, figure_fn emit,
 		   void *userdata)
 {
 	const struct turn_figures *figures = &turns->figures;

@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/histogram.h"
 
 struct settings;
 struct upstream;
@@ -191,12 +192,8 @@ typedef void (*upstream_probe_fn)(void *userdata,
 int upstream_probe(struct upstream *upstream, const char *model,
 		   upstream_probe_fn done, void *userdata, struct error *err);
 
-typedef void (*upstream_figure_fn)(void *userdata, const char *name,
-				   const char *type, const char *help,
-				   const char *labels, double value);
-
 /** upstream_metrics() - Every figure of models once, in Prometheus' terms */
-void upstream_metrics(const struct upstream *upstream, upstream_figure_fn emit,
+void upstream_metrics(const struct upstream *upstream, figure_fn emit,
 		      void *userdata);
 
 /** upstream_call_free() - Cancel it if it is not over; takes NULL */

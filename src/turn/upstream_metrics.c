@@ -8,9 +8,13 @@
 
 enum { LABELS_MAX = 512 };
 
-/* Upper bounds of the histograms, in milliseconds. */
-static const unsigned bounds_msec[UPSTREAM_BUCKETS] = {
-	100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 180000,
+#define MSEC(n) ((n) * USEC_PER_MSEC)
+
+static const struct histogram_scale scale = {
+	.count = 10,
+	.bounds = { MSEC(100), MSEC(250), MSEC(500), MSEC(1000), MSEC(2500),
+		    MSEC(5000), MSEC(10000), MSEC(30000), MSEC(60000),
+		    MSEC(180000) },
 };
 
 static const char *const finish_names[] = {
@@ -23,16 +27,6 @@ static_assert(sizeof(finish_names) / sizeof(finish_names[0]) ==
 		      UPSTREAM_FINISH_COUNT,
 	      "finish_names[] doesn't match enum upstream_finish");
 
-static void count_time(struct upstream_times *t, usec_t usec)
-{
-	unsigned i;
-
-	for (i = 0; i < UPSTREAM_BUCKETS; i++)
-		t->below[i] += usec <= bounds_msec[i] * USEC_PER_MSEC;
-	t->count++;
-	t->sum_usec += usec;
-}
-
 void upstream_count_end(struct upstream_target *t,
 			const struct upstream_end *end, usec_t began_usec,
 			usec_t first_usec, usec_t now_usec)
@@ -42,13 +36,14 @@ void upstream_count_end(struct upstream_target *t,
 	c->ended[end->finish]++;
 	c->input_tokens += end->usage.input_tokens;
 	c->output_tokens += end->usage.output_tokens;
-	count_time(&c->whole, usec_sub(now_usec, began_usec));
+	histogram_add(&c->whole, &scale, usec_sub(now_usec, began_usec));
 	if (first_usec)
-		count_time(&c->first, usec_sub(first_usec, began_usec));
+		histogram_add(&c->first, &scale,
+			      usec_sub(first_usec, began_usec));
 }
 
 struct emitter {
-	upstream_figure_fn emit;
+	figure_fn emit;
 	void *userdata;
 	const struct upstream *upstream;
 };
@@ -125,40 +120,18 @@ static const struct {
 	  "Tokens that models wrote", output_of },
 };
 
-static void emit_bucket(const struct emitter *e, const char *name,
-			const char *help, const struct upstream_target *t,
-			const char *le, uint64_t count)
-{
-	char labels[LABELS_MAX] = "", bucket[64];
-
-	(void)snprintf(bucket, sizeof(bucket), "%s_bucket", name);
-	add_label(labels, "model", t->model.name);
-	add_label(labels, "le", le);
-	e->emit(e->userdata, bucket, "counter", help, labels, (double)count);
-}
-
 static void emit_times(const struct emitter *e, const char *name,
 		       const char *help, const struct upstream_target *t,
-		       const struct upstream_times *times)
+		       const struct histogram *times)
 {
-	char labels[LABELS_MAX] = "", other[64], le[32];
-	unsigned i;
+	char labels[LABELS_MAX] = "";
 
-	for (i = 0; i < UPSTREAM_BUCKETS; i++) {
-		(void)snprintf(le, sizeof(le), "%g", bounds_msec[i] / 1000.0);
-		emit_bucket(e, name, help, t, le, times->below[i]);
-	}
-	emit_bucket(e, name, help, t, "+Inf", times->count);
 	add_label(labels, "model", t->model.name);
-	(void)snprintf(other, sizeof(other), "%s_sum", name);
-	e->emit(e->userdata, other, "counter", help, labels,
-		(double)times->sum_usec / USEC_PER_SEC);
-	(void)snprintf(other, sizeof(other), "%s_count", name);
-	e->emit(e->userdata, other, "counter", help, labels,
-		(double)times->count);
+	histogram_emit(times, &scale, name, help, labels, e->emit,
+		       e->userdata);
 }
 
-void upstream_metrics(const struct upstream *u, upstream_figure_fn emit,
+void upstream_metrics(const struct upstream *u, figure_fn emit,
 		      void *userdata)
 {
 	const struct emitter e = { emit, userdata, u };

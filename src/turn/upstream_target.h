@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "base/histogram.h"
 #include "turn/upstream.h"
 
 enum upstream_protocol {
@@ -15,23 +16,14 @@ enum upstream_protocol {
 	UPSTREAM_PROTOCOL_COUNT,
 };
 
-enum { UPSTREAM_BUCKETS = 10 };
-
-/** struct upstream_times - A histogram of times; bounds in upstream_metrics.c */
-struct upstream_times {
-	uint64_t below[UPSTREAM_BUCKETS];
-	uint64_t count;
-	usec_t sum_usec;
-};
-
 /** struct upstream_counts - How a model's answers went */
 struct upstream_counts {
 	uint64_t ended[UPSTREAM_FINISH_COUNT];
 	uint64_t repeated;
 	uint64_t input_tokens;
 	uint64_t output_tokens;
-	struct upstream_times first;
-	struct upstream_times whole;
+	struct histogram first;
+	struct histogram whole;
 };
 
 /**

@@ -225,6 +225,21 @@ static int describe(struct create_job *c, char **ret_xml)
 	return domain_xml_write(&spec, ret_xml);
 }
 
+/* QEMU's process divides what is libvirt's alone from what both take. */
+static void note_times(struct create_job *c, usec_t start)
+{
+	const usec_t now = clock_boot(c->host->clock);
+	const usec_t tick = USEC_PER_SEC / (usec_t)sysconf(_SC_CLK_TCK);
+	usec_t began = c->record.qemu_start * tick;
+
+	if (began < start)
+		began = start;
+	if (began > now)
+		began = now;
+	c->created.libvirt_usec = began - start;
+	c->created.qemu_usec = now - began;
+}
+
 static int start_domain(struct create_job *c)
 {
 	usec_t start = clock_boot(c->host->clock);
@@ -245,9 +260,9 @@ static int start_domain(struct create_job *c)
 	if (c->host->privileged)
 		(void)vm_user_take(c->dirfd, CONSOLE_SOCKET);
 	c->created.pid = pid;
-	c->created.libvirt_usec = usec_sub(clock_boot(c->host->clock), start);
 	c->record.qemu_pid = pid;
 	c->record.qemu_start = child_start_time(pid);
+	note_times(c, start);
 	/* Too late to fail: the next vmd would kill it as an orphan, no more. */
 	(void)write_down(c);
 	error_clear(&c->err);

@@ -229,7 +229,11 @@ static_assert(sizeof(struct vmd_answer) == 264, "vmd_answer has padding");
  * @queued_usec:	Waited for a free worker
  * @disk_usec:		Making the scratch disk
  * @backend_usec:	Starting the vsock daemon until its socket was there
- * @libvirt_usec:	virDomainCreateXML
+ * @libvirt_usec:	virDomainCreateXML until QEMU's process was there
+ * @qemu_usec:		From then until it ran the guest: QEMU's own start, and
+ *			what libvirt asks of it. Linux tells when a process
+ *			began to a hundredth of a second only, so these two
+ *			are that coarse; their sum is not
  */
 struct vmd_created {
 	int32_t pid;
@@ -238,8 +242,9 @@ struct vmd_created {
 	uint64_t disk_usec;
 	uint64_t backend_usec;
 	uint64_t libvirt_usec;
+	uint64_t qemu_usec;
 };
-static_assert(sizeof(struct vmd_created) == 40, "vmd_created has padding");
+static_assert(sizeof(struct vmd_created) == 48, "vmd_created has padding");
 
 struct vmd_dialled {
 	uint32_t attempts;

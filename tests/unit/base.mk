@@ -20,6 +20,10 @@ unit_tests += %reldir%/test_fs
 tests_unit_test_fs_SOURCES = %reldir%/test_fs.c %reldir%/test.h
 tests_unit_test_fs_LDADD = $(base_libs) $(CMOCKA_LIBS)
 
+unit_tests += %reldir%/test_histogram
+tests_unit_test_histogram_SOURCES = %reldir%/test_histogram.c %reldir%/test.h
+tests_unit_test_histogram_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
 unit_tests += %reldir%/test_id
 tests_unit_test_id_SOURCES = %reldir%/test_id.c %reldir%/test.h
 tests_unit_test_id_LDADD = $(base_libs) $(CMOCKA_LIBS)

@@ -11,6 +11,7 @@ core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests += \
 	%reldir%/test_core_artifacts \
+	%reldir%/test_core_boot \
 	%reldir%/test_core_budget \
 	%reldir%/test_core_capacity \
 	%reldir%/test_core_ends \
@@ -39,6 +40,9 @@ unit_tests += \
 
 tests_unit_test_core_artifacts_SOURCES = %reldir%/test_core_artifacts.c $(core_fixture)
 tests_unit_test_core_artifacts_LDADD = $(core_test_libs)
+
+tests_unit_test_core_boot_SOURCES = %reldir%/test_core_boot.c $(core_fixture)
+tests_unit_test_core_boot_LDADD = $(core_test_libs)
 
 tests_unit_test_core_capacity_SOURCES = %reldir%/test_core_capacity.c $(core_fixture)
 tests_unit_test_core_capacity_LDADD = $(core_test_libs)

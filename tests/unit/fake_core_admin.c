@@ -102,11 +102,7 @@ int core_admin_advance_clock(struct core *core, usec_t by, struct error *err)
 	return error_set(err, ERR_FORBIDDEN, "test.clock is not set");
 }
 
-void core_metrics(struct core *core,
-		  void (*emit)(void *userdata, const char *name,
-			       const char *type, const char *help,
-			       const char *labels, double value),
-		  void *userdata)
+void core_metrics(struct core *core, figure_fn emit, void *userdata)
 {
 	(void)core;
 	emit(userdata, "cupola_sessions", "gauge", "Sessions",

@@ -85,7 +85,7 @@ void fake_turns_wake(struct turns *t)
 	t->watch->wake(t->watch->userdata);
 }
 
-void turns_metrics(const struct turns *t, upstream_figure_fn emit,
+void turns_metrics(const struct turns *t, figure_fn emit,
 		   void *userdata)
 {
 	(void)t;

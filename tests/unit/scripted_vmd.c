@@ -43,6 +43,7 @@ static void answer_create(struct scripted_vmd *v, struct scripted_vm *vm,
 	const struct vmd_created created = {
 		.pid = 1,
 		.libvirt_usec = 40000,
+		.qemu_usec = 20000,
 	};
 
 	vm->state = VMD_STATE_RUNNING;
