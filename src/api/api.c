@@ -44,6 +44,14 @@ int api_check_settings(const struct settings *settings, struct error *err)
 	return r < 0 ? r : vsock_peers_read(settings, &peers, err);
 }
 
+int api_check_files(const struct settings *settings, struct error *err)
+{
+	const char *cert = settings_string(settings, "listen", "tls_cert");
+	const char *key = settings_string(settings, "listen", "tls_key");
+
+	return cert[0] ? http_tls_check(cert, key, err) : 0;
+}
+
 static int prepare_tls(struct api *api, struct error *err)
 {
 	const struct settings *settings = api->config.settings;

@@ -83,9 +83,12 @@ struct api_config {
 /**
  * api_check_settings() - Whether those of section "listen" make sense together
  *
- * What files they name is looked at by api_new() only.
+ * What files they name is looked at by api_new() and api_check_files() only.
  */
 int api_check_settings(const struct settings *settings, struct error *err);
+
+/** api_check_files() - Whether certificate and key, if they are set, are good */
+int api_check_files(const struct settings *settings, struct error *err);
 
 /**
  * api_new() - A server that listens nowhere yet

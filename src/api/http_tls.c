@@ -231,11 +231,10 @@ static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-int http_tls_new(sd_event *event, const char *cert, const char *key,
-		 struct http_tls **ret, struct error *err)
+static int tls_new(const char *cert, const char *key, struct http_tls **ret,
+		   struct error *err)
 {
 	_cleanup_(http_tls_freep) struct http_tls *tls = NULL;
-	int r;
 
 	tls = calloc(1, sizeof(*tls));
 	if (!tls)
@@ -244,7 +243,27 @@ int http_tls_new(sd_event *event, const char *cert, const char *key,
 	tls->path[FILE_KEY] = strdup(key);
 	if (!tls->path[FILE_CERT] || !tls->path[FILE_KEY])
 		return error_set_errno(err, -ENOMEM, "Cannot prepare TLS");
-	r = http_tls_reload(tls, err);
+	*ret = take_ptr(tls);
+	return 0;
+}
+
+int http_tls_check(const char *cert, const char *key, struct error *err)
+{
+	_cleanup_(http_tls_freep) struct http_tls *tls = NULL;
+	int r = tls_new(cert, key, &tls, err);
+
+	return r < 0 ? r : load(tls, &tls->pair, err);
+}
+
+int http_tls_new(sd_event *event, const char *cert, const char *key,
+		 struct http_tls **ret, struct error *err)
+{
+	_cleanup_(http_tls_freep) struct http_tls *tls = NULL;
+	int r;
+
+	r = tls_new(cert, key, &tls, err);
+	if (r >= 0)
+		r = http_tls_reload(tls, err);
 	if (r < 0)
 		return r;
 	r = sd_event_add_time_relative(event, &tls->timer, CLOCK_MONOTONIC,

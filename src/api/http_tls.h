@@ -33,6 +33,9 @@ struct http_tls_pair;
 int http_tls_new(sd_event *event, const char *cert, const char *key,
 		 struct http_tls **ret, struct error *err);
 
+/** http_tls_check() - Whether http_tls_new() could use the files */
+int http_tls_check(const char *cert, const char *key, struct error *err);
+
 /** http_tls_free() - To be called when no connection is left; may be NULL */
 void http_tls_free(struct http_tls *tls);
 

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "daemon/configure.h"
 #include "daemon/daemon.h"
 #include "daemon/dev.h"
+#include "daemon/user.h"
 #include "daemon/vmd_process.h"
 #include "turn/upstream.h"
 
@@ -117,6 +119,29 @@ int configure_settings(struct daemon *d, struct error *err)
 {
 	d->development = d->options.dev != NULL;
 	return read_settings(d, &d->settings, err);
+}
+
+/* Where that user has not been made yet, files are looked at as root's. */
+static int become_reader(struct error *err)
+{
+	const struct passwd *user =
+		geteuid() == 0 ? getpwnam(DEV_USER) : NULL;
+	int r = user ? user_become(user) : 0;
+
+	return r < 0 ? error_set_errno(err, r, "Cannot become user '%s'",
+				       DEV_USER)
+		     : 0;
+}
+
+int configure_check(struct daemon *d, struct error *err)
+{
+	int r = become_reader(err);
+
+	if (r >= 0)
+		r = api_check_files(d->settings, err);
+	if (r >= 0)
+		r = upstream_check_keys(d->settings, err);
+	return r;
 }
 
 /* What others hold on to stays as it is: only the level has been taken over. */

@@ -10,6 +10,13 @@ struct daemon;
 /** configure_settings() - Defaults, file, command line; sets the log level */
 int configure_settings(struct daemon *d, struct error *err);
 
+/**
+ * configure_check() - Whether the files that the settings name can be used
+ *
+ * Root becomes the daemon's user for good, who is to read them.
+ */
+int configure_check(struct daemon *d, struct error *err);
+
 /** configure_reload() - Read them anew and take over the log level, no more */
 int configure_reload(const struct daemon *d, struct error *err);
 

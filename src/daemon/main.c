@@ -35,8 +35,10 @@ static int serve(struct daemon *d)
 		return restore_run(d, &d->failure);
 	if (!d->options.check_config)
 		return run(d);
-	puts("The settings are good");
-	return 0;
+	r = configure_check(d, &d->failure);
+	if (r >= 0)
+		puts("The settings are good");
+	return r;
 }
 
 /* Where the sentence comes from below, which knows what fails and not why. */

@@ -205,7 +205,7 @@ int upstream_targets_read(const struct settings *settings,
 
 int upstream_targets_read_keys(struct upstream_targets *targets,
 			       const struct settings *settings,
-			       struct error *err)
+			       bool credentials, struct error *err)
 {
 	struct upstream_target *t;
 	const char *file;
@@ -214,7 +214,7 @@ int upstream_targets_read_keys(struct upstream_targets *targets,
 	for (t = targets->list; r >= 0 && t < targets->list + targets->count;
 	     t++) {
 		file = settings_string(settings, t->section, "key_file");
-		if (file[0])
+		if (file[0] && (credentials || strchr(file, '/')))
 			r = error_wrap(err, upstream_key_read(file, &t->key, err),
 				       "%s.key_file", t->section);
 	}

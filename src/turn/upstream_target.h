@@ -70,10 +70,14 @@ struct upstream_targets {
 int upstream_targets_read(const struct settings *settings,
 			  struct upstream_targets *ret, struct error *err);
 
-/** upstream_targets_read_keys() - Read the files of keys */
+/**
+ * upstream_targets_read_keys() - Read the files of keys
+ * @settings:	What @targets were read from
+ * @credentials: Those of systemd as well
+ */
 int upstream_targets_read_keys(struct upstream_targets *targets,
 			       const struct settings *settings,
-			       struct error *err);
+			       bool credentials, struct error *err);
 
 void upstream_targets_done(struct upstream_targets *targets);
 

@@ -5,9 +5,11 @@ Everything here ends before a hypervisor process is started. As root the daemon
 changes its user, so the directories lie where that user can go.
 """
 
+import contextlib
 import fcntl
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import socket
@@ -104,6 +106,51 @@ def settings_that_need_each_other_are_checked(dir):
         assert named in refused("--check-config", "--set", bad)
     daemon("--check-config", "--set", "listen.cors_origins=https://a.example",
            status=0)
+
+
+def share(path):
+    """Give a file to whom the daemon is, who reads it when root asks."""
+    with contextlib.suppress(KeyError):
+        if ROOT:
+            os.chown(path, pwd.getpwnam("cupola").pw_uid, -1)
+
+
+def files_that_settings_name_are_looked_at(dir):
+    key = pathlib.Path(dir) / "key"
+    at = "--check-config", "--set", "model.m.url=http://127.0.0.1:9/v1", "--set"
+    said = refused(*at, f"model.m.key_file={key}")
+    assert "model.m.key_file" in said and str(key) in said
+    key.write_text("secret\n")
+    key.chmod(0o644)
+    share(key)
+    assert "everybody may read" in refused(*at, f"model.m.key_file={key}")
+    key.chmod(0o600)
+    daemon(*at, f"model.m.key_file={key}", status=0)
+    key.write_text("two\nlines\n")
+    said = refused(*at, f"model.m.key_file={key}")
+    assert "one line" in said and "two" not in said
+    # Nobody but its unit has a credential.
+    daemon(*at, "model.m.key_file=name", status=0)
+    assert "'name'" in refused(*at, "model.m.key_file=name", CREDENTIALS_DIRECTORY=dir)
+
+
+def certificate_and_key_are_looked_at(dir):
+    if not shutil.which("openssl"):
+        raise tap.Skip("openssl is missing")
+    cert, key = pathlib.Path(dir) / "cert", pathlib.Path(dir) / "tls-key"
+    at = "--check-config", "--set", f"listen.tls_cert={cert}", "--set", f"listen.tls_key={key}"
+    assert str(cert) in refused(*at)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", cert],
+                   check=True, capture_output=True)
+    share(key)
+    share(cert)
+    daemon(*at, status=0)
+    key.chmod(0o644)
+    assert "mode 0644" in refused(*at)
+    key.chmod(0o600)
+    key.write_text("no key\n")
+    assert "Cannot use the certificate" in refused(*at)
 
 
 def test_settings_need_development_mode(dir):
