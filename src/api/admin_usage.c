@@ -57,7 +57,7 @@ int admin_usage(struct request *req, struct error *err)
 	    uri_param(&req->uri, "tenant", &tenant, err) < 0)
 		return -EINVAL;
 	if (by && !usage_by_find(by, &kind))
-		return refuse_param("by", "'tenant', 'day' or 'origin'", err);
+		return refuse_param("by", "'tenant', 'day', 'origin' or 'key'", err);
 	r = read_since(since, &day, err);
 	if (r >= 0)
 		r = core_admin_usage(req->core, day, kind, tenant,

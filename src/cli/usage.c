@@ -16,9 +16,11 @@
 enum { LINE_MAX_BYTES = 4096, CELL_MAX = 48 };
 
 static const char *const figures[] = {
-	"tenant",     "day",        "origin",       "sessions", "live_sessions",
-	"executions", "assigned_s", "executing_ms", "cpu_ms",   "memory_gib_s",
-	"bytes_in",   "bytes_out",  "idle_share",
+	"tenant",	"day",		 "origin",	 "key",
+	"sessions",	"live_sessions", "executions",	 "assigned_s",
+	"executing_ms", "cpu_ms",	 "memory_gib_s", "bytes_in",
+	"bytes_out",	"idle_share",	 "responses",	 "input_tokens",
+	"output_tokens", "tool_calls",	 "held_s",
 };
 
 enum { FIGURE_COUNT = sizeof(figures) / sizeof(figures[0]) };
@@ -70,6 +72,11 @@ static void hours(char *room, double seconds)
 	(void)snprintf(room, CELL_MAX, "%.2f", seconds / 3600);
 }
 
+static void count(char *room, const struct json_object *row, const char *what)
+{
+	(void)snprintf(room, CELL_MAX, "%" PRId64, view_int(row, what));
+}
+
 /** struct by - What the report may be by, and the column that has it */
 static const struct by {
 	const char *name;
@@ -78,6 +85,7 @@ static const struct by {
 	{ "tenant", "DAY" }, /* which stays empty */
 	{ "day", "DAY" },
 	{ "origin", "ORIGIN" },
+	{ "key", "KEY" },
 };
 
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
@@ -99,6 +107,7 @@ static int add_row(struct cli *cli, const struct json_object *row,
 	double executing = (double)view_int(row, "executing_ms") / 1000;
 	char sessions[CELL_MAX], executions[CELL_MAX], vm[CELL_MAX];
 	char run[CELL_MAX], cpu[CELL_MAX], idle[CELL_MAX] = "-";
+	char responses[CELL_MAX], tokens[CELL_MAX], calls[CELL_MAX];
 	char in[TEXT_SHORT_MAX], out[TEXT_SHORT_MAX];
 	const char *tenant = view_string(row, "tenant");
 	const char *cells[] = {
@@ -112,12 +121,18 @@ static int add_row(struct cli *cli, const struct json_object *row,
 		idle,
 		text_bytes((uint64_t)view_int(row, "bytes_in"), in),
 		text_bytes((uint64_t)view_int(row, "bytes_out"), out),
+		responses,
+		tokens,
+		calls,
 	};
 
-	(void)snprintf(sessions, CELL_MAX, "%" PRId64,
-		       view_int(row, "sessions"));
-	(void)snprintf(executions, CELL_MAX, "%" PRId64,
-		       view_int(row, "executions"));
+	count(sessions, row, "sessions");
+	count(executions, row, "executions");
+	count(responses, row, "responses");
+	count(calls, row, "tool_calls");
+	(void)snprintf(tokens, CELL_MAX, "%" PRId64 "+%" PRId64,
+		       view_int(row, "input_tokens"),
+		       view_int(row, "output_tokens"));
 	hours(vm, assigned);
 	hours(run, executing);
 	hours(cpu, (double)view_int(row, "cpu_ms") / 1000);
@@ -177,7 +192,7 @@ int cmd_usage(struct cli *cli, int argc, char **argv)
 	const struct args_option options[] = {
 		{ "since", 's', "DAY", "first day, as in 2026-11-29 (30 days)",
 		  .string = &since },
-		{ "by", 'b', "WHAT", "a line for each tenant, day or origin",
+		{ "by", 'b', "WHAT", "a line for each tenant, day, origin or key",
 		  .string = &what },
 		{ "csv", 'c', NULL, "comma-separated, with all figures",
 		  .flag = &csv },
@@ -193,8 +208,8 @@ int cmd_usage(struct cli *cli, int argc, char **argv)
 	by = find_kind(what);
 	if (!by)
 		return cli_fail(cli, CLI_USAGE,
-				"--by takes 'tenant', 'day' or 'origin', not "
-				"'%s'",
+				"--by takes 'tenant', 'day', 'origin' or "
+				"'key', not '%s'",
 				what);
 	path = usage_path(cli, since, by);
 	r = calls_get_json(cli, path, &answer);

@@ -156,11 +156,13 @@ int core_admin_tenant_delete(struct core *core, const char *id,
  * @USAGE_BY_DAY:	Each day
  * @USAGE_BY_ORIGIN: Each conversation, agent or toolbox that made sessions, and
  *		"api" for those that nothing else made; most VM time first
+ * @USAGE_BY_KEY: Each key, "" for what was made without one; in the same order
  */
 enum usage_by {
 	USAGE_BY_TENANT,
 	USAGE_BY_DAY,
 	USAGE_BY_ORIGIN,
+	USAGE_BY_KEY,
 
 	USAGE_BY_COUNT,
 };
@@ -173,8 +175,10 @@ bool usage_by_find(const char *name, enum usage_by *ret);
  * @since_day:	First day, counted from 1970 in UTC
  * @tenant:	NULL: all
  *
- * Answers {"usage":[{"tenant","day" or "origin","sessions","live_sessions", and
- * the members of core_usage_write()}…]}. Sessions that live are in it with what
+ * Answers {"usage":[{"tenant","day", "origin" or "key","sessions",
+ * "live_sessions", the members of core_usage_write(), and of responses
+ * "responses", "input_tokens", "output_tokens", "tool_calls" and "held_s", for
+ * which they had a session}…]}. Sessions that live are in it with what
  * they used until now, on the last day.
  */
 int core_admin_usage(struct core *core, int64_t since_day, enum usage_by by,

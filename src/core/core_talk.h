@@ -114,6 +114,26 @@ int core_conversation_bind(struct core *core, const struct principal *who,
 /* ------------------------------------------------------------ responses */
 
 /**
+ * struct response_usage - What a response used, for the ledger
+ * @outcome:	A word: what it came to
+ * @origin:	As container_spec's: the conversation or agent, or NULL
+ * @container:	cntr_…, or ""
+ * @took_usec:	From its beginning to its end
+ * @held_usec:	For so long of it, it had a session
+ * @tool_calls:	Of the interpreter
+ */
+struct response_usage {
+	const char *outcome;
+	const char *origin;
+	const char *container;
+	usec_t took_usec;
+	usec_t held_usec;
+	uint64_t input_tokens;
+	uint64_t output_tokens;
+	uint64_t tool_calls;
+};
+
+/**
  * struct response_spec - A response to be kept; copied
  * @json:	The whole object but for "output"
  * @inputs:	This request's own items; those of the first put count, later
@@ -121,6 +141,7 @@ int core_conversation_bind(struct core *core, const struct principal *who,
  * @outputs:	What came of it so far
  * @conversation: Whose conversation inputs and outputs are to be appended to,
  *		in this order and with the same write; or NULL
+ * @usage:	What it used, once, when it is over; or NULL
  * @open:	Still under way: a daemon that finds it so at its start ends it
  */
 struct response_spec {
@@ -133,6 +154,7 @@ struct response_spec {
 	size_t input_count;
 	const struct talk_item *outputs;
 	size_t output_count;
+	const struct response_usage *usage;
 	bool open;
 };
 
@@ -159,6 +181,11 @@ struct response_view {
 int core_response_put(struct core *core, const struct principal *who,
 		      const struct response_spec *spec, core_done_fn done,
 		      void *userdata, struct error *err);
+
+/** core_response_count() - What one used that is not kept, or not any more */
+int core_response_count(struct core *core, const struct principal *who,
+			const char *id, const struct response_usage *usage,
+			core_done_fn done, void *userdata, struct error *err);
 
 int core_response_get(struct core *core, const struct principal *who,
 		      const char *id, struct response_view *ret,

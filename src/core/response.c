@@ -4,6 +4,7 @@
 
 #include "core/core_priv.h"
 #include "core/talk.h"
+#include "core/usage.h"
 
 /* Responses as they are kept. */
 
@@ -100,12 +101,26 @@ int core_response_put(struct core *core, const struct principal *who,
 	put_items(batch, who, spec, true);
 	(void)store_batch_trim_outputs(batch, spec->id,
 				       (uint32_t)spec->output_count);
+	if (spec->usage)
+		usage_add_response(core, who, spec->id, spec->usage, batch);
 	if (spec->conversation) {
 		(void)store_batch_append_response(batch, spec->id);
 		(void)store_batch_touch_conversation(batch, spec->conversation,
 						     clock_wall(core->clock));
 	}
 	change = change_of(core, who, spec->id, done, userdata);
+	return talk_change_commit(&change, batch, err);
+}
+
+int core_response_count(struct core *core, const struct principal *who,
+			const char *id, const struct response_usage *usage,
+			core_done_fn done, void *userdata, struct error *err)
+{
+	struct store_batch *batch = store_batch_new(core->store);
+	struct talk_change change;
+
+	usage_add_response(core, who, id, usage, batch);
+	change = change_of(core, who, id, done, userdata);
 	return talk_change_commit(&change, batch, err);
 }
 

@@ -97,6 +97,41 @@ static void add_before(const struct container *c, struct store_batch *batch)
 		usage_add(c, batch, "before", NULL, before);
 }
 
+void usage_add_response(struct core *core, const struct principal *who,
+			const char *id, const struct response_usage *usage,
+			struct store_batch *batch)
+{
+	const struct {
+		const char *kind;
+		const char *detail;
+		uint64_t amount;
+	} entries[] = {
+		{ "response", usage->outcome, usage->took_usec },
+		{ "tokens_in", "", usage->input_tokens },
+		{ "tokens_out", "", usage->output_tokens },
+		{ "tool_calls", "", usage->tool_calls },
+		{ "held", "", usage->held_usec },
+	};
+	struct store_usage row = { .at_usec = clock_wall(core->clock) };
+
+	strcpy(row.tenant, who->tenant);
+	strcpy(row.key_id, who->key_id);
+	strcpy(row.response_id, id);
+	strncpy(row.container_id, usage->container,
+		sizeof(row.container_id) - 1);
+	strncpy(row.origin, usage->origin ? usage->origin : CORE_ORIGIN_API,
+		sizeof(row.origin) - 1);
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		/* The first says that there was a response at all. */
+		if (i > 0 && entries[i].amount == 0)
+			continue;
+		row.amount = entries[i].amount;
+		strncpy(row.kind, entries[i].kind, sizeof(row.kind) - 1);
+		strncpy(row.detail, entries[i].detail, sizeof(row.detail) - 1);
+		(void)store_batch_add_usage(batch, &row);
+	}
+}
+
 void usage_add_end(const struct container *c, struct store_batch *batch)
 {
 	usage_add(c, batch, "cpu", NULL, c->cpu_usec);

@@ -12,7 +12,10 @@
 #include "base/id.h"
 
 struct container;
+struct core;
 struct exec;
+struct principal;
+struct response_usage;
 struct store_batch;
 struct store_container;
 struct usage_view;
@@ -31,6 +34,11 @@ void usage_add(const struct container *c, struct store_batch *batch,
 
 /** usage_add_exec() - An execution, in microseconds of wall time */
 void usage_add_exec(const struct exec *e, struct store_batch *batch);
+
+/** usage_add_response() - What a response used, each figure that is not zero */
+void usage_add_response(struct core *core, const struct principal *who,
+			const char *id, const struct response_usage *usage,
+			struct store_batch *batch);
 
 /** usage_add_end() - Close the session's account */
 void usage_add_end(const struct container *c, struct store_batch *batch);

@@ -20,6 +20,7 @@
 
 struct report {
 	struct core *core;
+	enum usage_by by;
 	struct store_sums_spec spec;
 	json_fn done;
 	void *userdata;
@@ -32,6 +33,7 @@ static const struct {
 	[USAGE_BY_TENANT] = { "tenant", STORE_SUMS_BY_TENANT },
 	[USAGE_BY_DAY] = { "day", STORE_SUMS_BY_DAY },
 	[USAGE_BY_ORIGIN] = { "origin", STORE_SUMS_BY_ORIGIN },
+	[USAGE_BY_KEY] = { "key", STORE_SUMS_BY_KEY },
 };
 static_assert(sizeof(kinds) / sizeof(kinds[0]) == USAGE_BY_COUNT,
 	      "kinds[] doesn't match enum usage_by");
@@ -52,13 +54,13 @@ bool usage_by_find(const char *name, enum usage_by *ret)
 /* --- what lives --- */
 
 /**
- * struct live - What the sessions of a tenant, or of one of its origins, have
- *		 not closed yet
- * @origin:	"" unless the report is by origin
+ * struct live - What the sessions of a tenant, or of one of its origins or
+ *		 keys, have not closed yet
+ * @part:	The origin or key, or ""
  */
 struct live {
 	const char *tenant;
-	const char *origin;
+	const char *part;
 	uint64_t sessions;
 	struct usage_view usage;
 };
@@ -67,7 +69,7 @@ struct live {
 struct lives {
 	struct live *items;
 	size_t count;
-	bool by_origin;
+	enum usage_by by;
 };
 
 static void lives_done(struct lives *lives)
@@ -86,7 +88,9 @@ static void add_live(void *object, void *userdata)
 	lives->count++;
 	*live = (struct live){
 		.tenant = c->tenant->id,
-		.origin = lives->by_origin ? c->origin : "",
+		.part = lives->by == USAGE_BY_ORIGIN ? c->origin
+			: lives->by == USAGE_BY_KEY  ? c->key_id
+						     : "",
 		.sessions = 1,
 	};
 	usage_fill_view(c, &live->usage);
@@ -97,7 +101,7 @@ static int compare_live(const void *left, const void *right)
 	const struct live *a = left, *b = right;
 	int order = strcmp(a->tenant, b->tenant);
 
-	return order ? order : strcmp(a->origin, b->origin);
+	return order ? order : strcmp(a->part, b->part);
 }
 
 /* Executions are in the ledger as soon as they have ended. */
@@ -133,8 +137,7 @@ static int collect_lives(struct core *core, struct lives *lives)
 static struct live find_live(const struct lives *lives,
 			     const struct store_sum *sum)
 {
-	const struct live key = { .tenant = sum->tenant,
-				  .origin = sum->origin };
+	const struct live key = { .tenant = sum->tenant, .part = sum->part };
 	const struct live *found = NULL;
 
 	if (lives->count > 0)
@@ -158,8 +161,8 @@ static void write_day(struct json_writer *w, int64_t day)
 	json_write_string(w, "day", text);
 }
 
-static void write_sum(struct json_writer *w, const struct store_sum *sum,
-		      const struct live *live)
+static void write_sum(struct json_writer *w, enum usage_by by,
+		      const struct store_sum *sum, const struct live *live)
 {
 	struct usage_view u = {
 		.executions = sum->executions,
@@ -177,11 +180,17 @@ static void write_sum(struct json_writer *w, const struct store_sum *sum,
 	json_write_object(w, NULL);
 	json_write_string(w, "tenant", sum->tenant[0] ? sum->tenant : NULL);
 	write_day(w, sum->day);
-	if (sum->origin[0])
-		json_write_string(w, "origin", sum->origin);
+	/* What the operator makes himself has no key. */
+	if (by == USAGE_BY_ORIGIN || by == USAGE_BY_KEY)
+		json_write_string(w, kinds[by].name, sum->part);
 	json_write_uint(w, "sessions", sum->sessions);
 	json_write_uint(w, "live_sessions", live->sessions);
 	core_usage_write(&u, w);
+	json_write_uint(w, "responses", sum->responses);
+	json_write_uint(w, "input_tokens", sum->tokens_in);
+	json_write_uint(w, "output_tokens", sum->tokens_out);
+	json_write_uint(w, "tool_calls", sum->tool_calls);
+	json_write_uint(w, "held_s", sum->held_usec / USEC_PER_SEC);
 	json_write_close(w);
 }
 
@@ -190,7 +199,7 @@ static int write_sums(struct report *report, struct json_writer *w,
 		      const struct store_sum *sums, size_t count)
 {
 	_cleanup_(lives_done) struct lives lives = {
-		.by_origin = report->spec.by == STORE_SUMS_BY_ORIGIN,
+		.by = report->by,
 	};
 	const struct live nothing = { .sessions = 0 };
 	size_t i;
@@ -201,7 +210,7 @@ static int write_sums(struct report *report, struct json_writer *w,
 			    strcmp(sums[i].tenant, sums[i + 1].tenant) != 0;
 		struct live live = last ? find_live(&lives, &sums[i]) : nothing;
 
-		write_sum(w, &sums[i], &live);
+		write_sum(w, report->by, &sums[i], &live);
 	}
 	return r;
 }
@@ -250,6 +259,7 @@ int core_admin_usage(struct core *core, int64_t since_day, enum usage_by by,
 		return error_set_errno(err, -ENOMEM, "Cannot sum usage up");
 	report->core = core;
 	report->spec.since_day = since_day;
+	report->by = by;
 	report->spec.by = kinds[by].sums;
 	if (tenant)
 		strcpy(report->spec.tenant, tenant);

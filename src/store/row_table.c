@@ -187,6 +187,7 @@ static const struct row_field usage_fields[] = {
 	F(container_id, FIELD_TEXT),
 	F(vm_id, FIELD_TEXT),
 	F(exec_id, FIELD_TEXT),
+	F(response_id, FIELD_TEXT),
 	F(origin, FIELD_TEXT),
 	F(kind, FIELD_TEXT),
 	F(detail, FIELD_TEXT),

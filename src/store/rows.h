@@ -259,8 +259,11 @@ struct store_vm {
 
 /**
  * struct store_usage - An event of the usage ledger, never changed
+ * @response_id: That it is about, or ""
  * @kind:	"created", "assigned", "execution", "cpu", "memory", "bytes_in",
- *		"bytes_out", "ended"; a container has at most one "ended"
+ *		"bytes_out", "ended"; of a response "response", "tokens_in",
+ *		"tokens_out", "tool_calls", "held". A container has at most one
+ *		"ended"
  * @amount:	In the unit of the kind: microseconds, bytes, MiB times
  *		milliseconds, or 1
  * @detail:	A word on top: the end reason, the status; or ""
@@ -271,6 +274,7 @@ struct store_usage {
 	char container_id[STORE_ID_SIZE];
 	char vm_id[STORE_ID_SIZE];
 	char exec_id[STORE_ID_SIZE];
+	char response_id[STORE_ID_SIZE];
 	char origin[STORE_NAME_SIZE];
 	char kind[STORE_WORD_SIZE];
 	char detail[STORE_WORD_SIZE];

@@ -239,6 +239,11 @@ static const char version_8[] =
 	"	vm_memory_mib INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE containers SET vm_memory_mib = memory_mib;";
 
+/* What a response used, next to what its session did. */
+static const char version_10[] =
+	"ALTER TABLE usage ADD COLUMN"
+	"	response_id TEXT NOT NULL DEFAULT '';";
+
 const char *const schema_steps[] = {
 	schema_version_1,
 	version_2,
@@ -249,5 +254,6 @@ const char *const schema_steps[] = {
 	version_7,
 	version_8,
 	schema_talk,
+	version_10,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);

@@ -19,19 +19,27 @@
 	" total(amount) FILTER (WHERE kind = 'cpu'),"          \
 	" total(amount) FILTER (WHERE kind = 'memory'),"       \
 	" total(amount) FILTER (WHERE kind = 'bytes_in'),"     \
-	" total(amount) FILTER (WHERE kind = 'bytes_out')"
+	" total(amount) FILTER (WHERE kind = 'bytes_out'),"    \
+	" total(" count ") FILTER (WHERE kind = 'response'),"  \
+	" total(amount) FILTER (WHERE kind = 'tokens_in'),"    \
+	" total(amount) FILTER (WHERE kind = 'tokens_out'),"   \
+	" total(amount) FILTER (WHERE kind = 'tool_calls'),"   \
+	" total(amount) FILTER (WHERE kind = 'held')"
 #define OF_DAYS " FROM usage_days WHERE day >= ?1 AND (?2 = '' OR tenant = ?2)"
+/* Most VM time first, then most tokens. */
+#define OF_ENTRIES(column)                                       \
+	"SELECT tenant, " column ", -1," SUMS("1") " FROM usage" \
+	" WHERE at_usec >= ?1 * 86400000000"                     \
+	" AND (?2 = '' OR tenant = ?2)"                          \
+	" GROUP BY 1, 2 ORDER BY 1, 6 DESC, 13 DESC, 2"
 
 static const char *const sums_sql[] = {
 	[STORE_SUMS_BY_TENANT] = "SELECT tenant, '', -1," SUMS("count") OF_DAYS
 	" GROUP BY 1 ORDER BY 1",
 	[STORE_SUMS_BY_DAY] = "SELECT tenant, '', day," SUMS("count") OF_DAYS
 	" GROUP BY 1, 3 ORDER BY 1, 3",
-	[STORE_SUMS_BY_ORIGIN] = "SELECT tenant, origin, -1," SUMS(
-		"1") " FROM usage"
-		     " WHERE at_usec >= ?1 * 86400000000"
-		     " AND (?2 = '' OR tenant = ?2)"
-		     " GROUP BY 1, 2 ORDER BY 1, 6 DESC, 2",
+	[STORE_SUMS_BY_ORIGIN] = OF_ENTRIES("origin"),
+	[STORE_SUMS_BY_KEY] = OF_ENTRIES("key_id"),
 };
 static_assert(sizeof(sums_sql) / sizeof(sums_sql[0]) == STORE_SUMS_BY_COUNT,
 	      "sums_sql[] doesn't match enum store_sums_by");
@@ -47,7 +55,7 @@ static uint64_t column_sum(sqlite3_stmt *statement, int column)
 static void read_sum(sqlite3_stmt *statement, struct store_sum *ret)
 {
 	const char *tenant = (const char *)sqlite3_column_text(statement, 0);
-	const char *origin = (const char *)sqlite3_column_text(statement, 1);
+	const char *part = (const char *)sqlite3_column_text(statement, 1);
 
 	*ret = (struct store_sum){
 		.day = sqlite3_column_int64(statement, 2),
@@ -59,11 +67,16 @@ static void read_sum(sqlite3_stmt *statement, struct store_sum *ret)
 		.memory_mib_msec = column_sum(statement, 8),
 		.bytes_in = column_sum(statement, 9),
 		.bytes_out = column_sum(statement, 10),
+		.responses = column_sum(statement, 11),
+		.tokens_in = column_sum(statement, 12),
+		.tokens_out = column_sum(statement, 13),
+		.tool_calls = column_sum(statement, 14),
+		.held_usec = column_sum(statement, 15),
 	};
 	if (tenant)
 		strncpy(ret->tenant, tenant, sizeof(ret->tenant) - 1);
-	if (origin)
-		strncpy(ret->origin, origin, sizeof(ret->origin) - 1);
+	if (part)
+		strncpy(ret->part, part, sizeof(ret->part) - 1);
 }
 
 static int bind_spec(sqlite3_stmt *statement,

@@ -5,8 +5,8 @@
 /*
  * Sums of the usage ledger. They are kept by day (UTC, counted from 1970) as the
  * ledger grows; what a session used counts on the day on which its account was
- * closed, what an execution used on the day of its end. By origin they are made
- * of the entries, as long as those are kept.
+ * closed, what an execution or a response used on the day of its end. By origin
+ * and by key they are made of the entries, as long as those are kept.
  */
 
 #include "store/store.h"
@@ -19,6 +19,7 @@ enum store_sums_by {
 	STORE_SUMS_BY_TENANT,
 	STORE_SUMS_BY_DAY,
 	STORE_SUMS_BY_ORIGIN,
+	STORE_SUMS_BY_KEY,
 
 	STORE_SUMS_BY_COUNT,
 };
@@ -26,13 +27,14 @@ enum store_sums_by {
 /**
  * struct store_sum - What a tenant used
  * @tenant:	"" stands for all that were deleted
- * @origin:	What made the sessions, or ""
+ * @part:	What made the sessions, or which key; or ""
  * @day:	-1: over all days that were asked for
  * @sessions:	That began
+ * @held_usec:	That responses had a session for
  */
 struct store_sum {
 	char tenant[STORE_TENANT_SIZE];
-	char origin[STORE_NAME_SIZE];
+	char part[STORE_NAME_SIZE];
 	int64_t day;
 	uint64_t sessions;
 	uint64_t executions;
@@ -42,6 +44,11 @@ struct store_sum {
 	uint64_t memory_mib_msec;
 	uint64_t bytes_in;
 	uint64_t bytes_out;
+	uint64_t responses;
+	uint64_t tokens_in;
+	uint64_t tokens_out;
+	uint64_t tool_calls;
+	uint64_t held_usec;
 };
 
 /**

@@ -42,6 +42,7 @@ libturn_a_SOURCES = \
 	%reldir%/turn_show.c \
 	%reldir%/turn_state.c %reldir%/turn_state.h \
 	%reldir%/turn_steps.c \
+	%reldir%/turn_usage.c \
 	%reldir%/turn_view.c \
 	%reldir%/turn_watch.c \
 	%reldir%/upstream.c %reldir%/upstream.h \

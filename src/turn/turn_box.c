@@ -16,6 +16,14 @@ static struct core *core_of(const struct turn *t)
 	return t->turns->config.core;
 }
 
+/* A turn that has to take another one has had one all the time. */
+static void take(struct turn *t, const char *id)
+{
+	strcpy(t->box.id, id);
+	if (t->box.since_usec == 0)
+		t->box.since_usec = clock_boot(t->turns->config.clock);
+}
+
 /* -------------------------------------------------------------- what became of it */
 
 static void note_file(void *userdata, const struct cfile_view *file)
@@ -215,7 +223,7 @@ static void on_created(void *userdata, const struct container_view *container,
 		turn_release(t);
 		return;
 	}
-	strcpy(t->box.id, container->id);
+	take(t, container->id);
 	r = bind(t, &err);
 	if (r != 0)
 		go_on(t, r, &err);
@@ -229,9 +237,7 @@ static int create(struct turn *t, struct error *err)
 		.dialect = t->dialect,
 		.memory = t->ask.tools.memory,
 		.file_ids = ids,
-		.origin = t->ask.conversation[0] ? t->ask.conversation
-			  : t->agent[0]		 ? t->agent
-						 : NULL,
+		.origin = turn_origin(t),
 	};
 	struct ticket *ticket;
 	struct file_view file;
@@ -289,7 +295,7 @@ int turn_box_open(struct turn *t, struct error *err)
 		box->looked = true;
 		find_earlier(t, id);
 		if (id[0] && (named || is_alive(t, id))) {
-			strcpy(box->id, id);
+			take(t, id);
 			return put_files(t, err);
 		}
 	}

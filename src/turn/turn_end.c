@@ -127,8 +127,10 @@ void turn_finish(struct turn *t, enum turn_outcome outcome, const char *why)
 		t->outcome = TURN_FAILED;
 		t->error = err;
 	}
-	if (r < 0 || !t->ask.store)
+	if (r < 0 || !t->ask.store) {
+		turn_count(t);
 		over(t);
+	}
 }
 
 void turn_fail(struct turn *t, const struct error *err)

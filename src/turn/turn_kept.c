@@ -94,6 +94,7 @@ int turn_put(struct turn *t, bool open, core_done_fn done, struct error *err)
 	_cleanup_(batch_done) struct batch batch = { .output_count = 0 };
 	_cleanup_(buf_done) struct buf json = BUF_INIT(CORE_RESPONSE_MAX);
 	struct response_spec spec = { .open = open };
+	struct response_usage usage;
 	struct ticket *ticket;
 	int r;
 
@@ -116,6 +117,10 @@ int turn_put(struct turn *t, bool open, core_done_fn done, struct error *err)
 	spec.input_count = t->ask.input.count;
 	spec.outputs = batch.outputs;
 	spec.output_count = batch.output_count;
+	if (!open) {
+		turn_used(t, &usage);
+		spec.usage = &usage;
+	}
 	r = core_response_put(t->turns->config.core, &t->who, &spec, done,
 			      ticket, err);
 	if (r < 0)

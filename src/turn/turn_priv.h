@@ -92,6 +92,7 @@ struct round {
 /**
  * struct box - The container that code runs in
  * @id:		"" before
+ * @since_usec:	Boot clock: from then on there was one
  * @ready:	It has its files
  * @busy:	Core owes an answer about it
  * @looked:	Those that there were before have been thought of
@@ -99,6 +100,7 @@ struct round {
  */
 struct box {
 	char id[ID_SIZE];
+	usec_t since_usec;
 	bool ready;
 	bool busy;
 	bool looked;
@@ -250,6 +252,17 @@ void turn_made_free(struct turn *t);
 
 /** turn_box_open() - Return: 1 if it is there; 0: turn_show() follows */
 int turn_box_open(struct turn *t, struct error *err);
+
+/* turn_usage.c */
+
+/** turn_origin() - What its usage and its containers are counted under, or NULL */
+const char *turn_origin(const struct turn *t);
+
+/** turn_used() - What it has used; strings are the turn's */
+void turn_used(const struct turn *t, struct response_usage *ret);
+
+/** turn_count() - Tell the ledger, of one that is not kept */
+void turn_count(const struct turn *t);
 
 /* turn_run.c */
 

@@ -102,8 +102,14 @@ static int end_one(struct turns *turns, const struct left *left,
 		.now = (int64_t)(clock_wall(turns->config.clock) /
 				 USEC_PER_SEC),
 	};
+	/* What its model reported is lost with the daemon. */
+	const struct response_usage usage = {
+		.outcome = turn_outcome_name(TURN_FAILED),
+		.container = "",
+	};
 	struct response_spec spec = {
 		.previous = left->previous[0] ? left->previous : NULL,
+		.usage = &usage,
 	};
 	int r;
 

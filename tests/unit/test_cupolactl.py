@@ -609,17 +609,21 @@ def usage_is_a_table_csv_or_json(fx):
     row = {"tenant": "acme", "sessions": 2, "live_sessions": 1,
            "executions": 3, "assigned_s": 7200, "executing_ms": 1800000,
            "cpu_ms": 1000, "memory_gib_s": 7200.5, "bytes_in": 1,
-           "bytes_out": 2048, "idle_share": 0.75}
+           "bytes_out": 2048, "idle_share": 0.75, "responses": 4,
+           "input_tokens": 500, "output_tokens": 60, "tool_calls": 7,
+           "held_s": 80}
     fx.special[re.escape("GET /admin/v1/usage?by=tenant")] = \
         lambda h: h.send({"usage": [row, dict(row, tenant=None)]})
     text = fx.ctl("usage").stdout
-    assert re.search(r"^acme +- +2 +3 +2\.00 +0\.50 +0\.00 +75 %", text, re.M)
+    assert re.search(r"^acme +- +2 +3 +2\.00 +0\.50 +0\.00 +75 % .* "
+                     r"4 +500\+60 +7$", text, re.M), text
     assert "(deleted)" in text
     assert fx.ctl("usage", "--csv").stdout == (
-        "tenant,day,origin,sessions,live_sessions,executions,assigned_s,"
-        "executing_ms,cpu_ms,memory_gib_s,bytes_in,bytes_out,idle_share\n"
-        "acme,,,2,1,3,7200,1800000,1000,7200.5,1,2048,0.75\n"
-        ",,,2,1,3,7200,1800000,1000,7200.5,1,2048,0.75\n")
+        "tenant,day,origin,key,sessions,live_sessions,executions,assigned_s,"
+        "executing_ms,cpu_ms,memory_gib_s,bytes_in,bytes_out,idle_share,"
+        "responses,input_tokens,output_tokens,tool_calls,held_s\n"
+        "acme,,,,2,1,3,7200,1800000,1000,7200.5,1,2048,0.75,4,500,60,7,80\n"
+        ",,,,2,1,3,7200,1800000,1000,7200.5,1,2048,0.75,4,500,60,7,80\n")
     assert json.loads(fx.ctl("usage", "--json").stdout)["usage"][0] == row
     path = "GET /admin/v1/usage?by=day&since=2026-11-01&tenant=a%26b"
     fx.special[re.escape(path)] = lambda h: h.send({"usage": []})
@@ -629,8 +633,13 @@ def usage_is_a_table_csv_or_json(fx):
     text = fx.ctl("usage", "--by", "origin").stdout
     assert re.search(r"^TENANT +ORIGIN ", text, re.M), text
     assert re.search(r"^acme +conv_7 +2 +3 +2\.00 ", text, re.M), text
-    assert "\nacme,,conv_7,2,1," in fx.ctl("usage", "--by", "origin",
-                                          "--csv").stdout
+    assert "\nacme,,conv_7,,2,1," in fx.ctl("usage", "--by", "origin",
+                                           "--csv").stdout
+    fx.special[re.escape("GET /admin/v1/usage?by=key")] = lambda h: h.send(
+        {"usage": [dict(row, key="key_7"), dict(row, key="")]})
+    text = fx.ctl("usage", "--by", "key").stdout
+    assert re.search(r"^TENANT +KEY ", text, re.M), text
+    assert re.search(r"^acme +key_7 +2 ", text, re.M), text
     assert "'week'" in fx.ctl("usage", "--by", "week", status=2).stderr
     assert "Cupola-Tenant" not in fx.asked[-1][3]
 

@@ -74,6 +74,45 @@ static struct sums sum_up(struct fixture *fx, int64_t since, enum store_sums_by 
 	return s;
 }
 
+static void the_ledger_is_summed_up_by_origin_and_by_key(void **state)
+{
+	static const char *const kinds[] = { "response", "tokens_in",
+					     "tokens_out", "tool_calls",
+					     "held" };
+	struct fixture *fx = *state;
+	struct sums s;
+	size_t i;
+
+	for (i = 0; i < 5; i++) {
+		struct store_usage row = usage_row("t1", "c1", kinds[i], i + 1,
+						   10 * DAY_USEC);
+
+		COPY(row.origin, "conv_1");
+		COPY(row.key_id, i < 3 ? "key_1" : "key_2");
+		assert_int_equal(add_usage(fx, &row), 0);
+	}
+	s = sum_up(fx, 0, STORE_SUMS_BY_ORIGIN, "");
+	assert_int_equal(s.count, 1);
+	assert_string_equal(s.sum[0].part, "conv_1");
+	assert_int_equal(s.sum[0].responses, 1);
+	assert_int_equal(s.sum[0].tokens_in, 2);
+	assert_int_equal(s.sum[0].tokens_out, 3);
+	assert_int_equal(s.sum[0].tool_calls, 4);
+	assert_int_equal(s.sum[0].held_usec, 5);
+	s = sum_up(fx, 0, STORE_SUMS_BY_KEY, "t1");
+	assert_int_equal(s.count, 2);
+	assert_string_equal(s.sum[0].part, "key_1");
+	assert_int_equal(s.sum[0].tokens_in, 2);
+	assert_string_equal(s.sum[1].part, "key_2");
+	assert_int_equal(s.sum[1].tokens_in, 0);
+	assert_int_equal(s.sum[1].tool_calls, 4);
+	/* The sums by day have them, too. */
+	s = sum_up(fx, 0, STORE_SUMS_BY_DAY, "t1");
+	assert_int_equal(s.sum[0].responses, 1);
+	assert_int_equal(s.sum[0].held_usec, 5);
+	assert_int_equal(sum_up(fx, 11, STORE_SUMS_BY_KEY, "").count, 0);
+}
+
 static void the_ledger_is_summed_up_by_tenant_and_day(void **state)
 {
 	struct fixture *fx = *state;
@@ -138,12 +177,12 @@ static void the_ledger_is_summed_up_by_what_made_the_sessions(void **state)
 	s = sum_up(fx, 0, STORE_SUMS_BY_ORIGIN, "");
 	assert_int_equal(s.count, 4);
 	/* Who used most comes first, and no tenant's are another's. */
-	assert_string_equal(s.sum[0].origin, "conv_1");
+	assert_string_equal(s.sum[0].part, "conv_1");
 	assert_string_equal(s.sum[0].tenant, "t1");
 	assert_int_equal(s.sum[0].sessions, 2);
 	assert_int_equal(s.sum[0].assigned_usec, 700);
-	assert_string_equal(s.sum[1].origin, "conv_2");
-	assert_string_equal(s.sum[2].origin, "api");
+	assert_string_equal(s.sum[1].part, "conv_2");
+	assert_string_equal(s.sum[2].part, "api");
 	assert_string_equal(s.sum[3].tenant, "t2");
 	assert_int_equal(s.sum[3].assigned_usec, 5);
 	s = sum_up(fx, 10, STORE_SUMS_BY_ORIGIN, "t1");
@@ -402,6 +441,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_ledger_is_summed_up_by_tenant_and_day),
+		TEST(the_ledger_is_summed_up_by_origin_and_by_key),
 		TEST(the_ledger_is_summed_up_by_what_made_the_sessions),
 		TEST(an_account_is_closed_once),
 		TEST(entries_go_and_sums_stay),

@@ -7,32 +7,6 @@
 
 #define TOOL "'tools':[{'type':'code_interpreter','container':{'type':'auto'}}]"
 
-static void got_conversation(void *userdata,
-			     const struct conversation_view *conversation,
-			     const struct error *err)
-{
-	struct answer *answer = userdata;
-
-	answer->called = true;
-	answer->failed = error_is_set(err);
-	if (!answer->failed)
-		strcpy(answer->id, conversation->id);
-}
-
-static const char *conversation(struct turn_fixture *fx, char ret[ID_SIZE])
-{
-	struct answer answer = { 0 };
-	struct error err = ERROR_INIT;
-
-	assert_int_equal(core_conversation_create(
-				 fx->core->core, &fx->core->who, "{}", NULL, 0,
-				 got_conversation, &answer, &err),
-			 0);
-	RUN_UNTIL(fx->core, answer.called);
-	strcpy(ret, answer.id);
-	return ret;
-}
-
 static struct talk *in_conversation(struct turn_fixture *fx, const char *id,
 				    const char *input)
 {
@@ -72,7 +46,7 @@ static void turns_of_a_conversation_wait_for_each_other(void **state)
 	char id[ID_SIZE];
 
 	turn_start(fx);
-	conversation(fx, id);
+	turn_conversation(fx, id);
 	one = in_conversation(fx, id, "first");
 	RUN_UNTIL(fx->core, fx->model->rounds == 1);
 	two = in_conversation(fx, id, "second");
@@ -98,7 +72,7 @@ static void a_conversation_keeps_its_container(void **state)
 	struct talk *talk;
 
 	turn_start(fx);
-	conversation(fx, id);
+	turn_conversation(fx, id);
 	talk = in_conversation(fx, id, "one");
 	RUN_UNTIL(fx->core, fx->model->rounds == 1);
 	run_once(talk, "a", box);
@@ -109,7 +83,7 @@ static void a_conversation_keeps_its_container(void **state)
 	assert_string_equal(fixture_container(fx->core, box).origin, id);
 
 	/* Not that of another one. */
-	conversation(fx, other);
+	turn_conversation(fx, other);
 	talk = in_conversation(fx, other, "three");
 	RUN_UNTIL(fx->core, fx->model->rounds == 5);
 	run_once(talk, "c", next);
@@ -124,7 +98,7 @@ static void the_model_is_told_that_a_container_has_gone(void **state)
 	struct talk *talk;
 
 	turn_start(fx);
-	conversation(fx, id);
+	turn_conversation(fx, id);
 	talk = in_conversation(fx, id, "one");
 	RUN_UNTIL(fx->core, fx->model->rounds == 1);
 	run_once(talk, "a", box);

@@ -54,3 +54,8 @@ unit_tests += %reldir%/test_turn_life
 tests_unit_test_turn_life_SOURCES = %reldir%/test_turn_life.c \
 	$(turn_fixture)
 tests_unit_test_turn_life_LDADD = $(turn_fixture_libs)
+
+unit_tests += %reldir%/test_turn_usage
+tests_unit_test_turn_usage_SOURCES = %reldir%/test_turn_usage.c \
+	$(turn_fixture)
+tests_unit_test_turn_usage_LDADD = $(turn_fixture_libs)

@@ -78,6 +78,32 @@ void turn_restart(struct turn_fixture *fx)
 
 /* ----------------------------------------------------------------------- talks */
 
+static void got_conversation(void *userdata,
+			     const struct conversation_view *conversation,
+			     const struct error *err)
+{
+	struct answer *answer = userdata;
+
+	answer->called = true;
+	answer->failed = error_is_set(err);
+	if (!answer->failed)
+		strcpy(answer->id, conversation->id);
+}
+
+const char *turn_conversation(struct turn_fixture *fx, char ret[ID_SIZE])
+{
+	struct answer answer = { 0 };
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(core_conversation_create(
+				 fx->core->core, &fx->core->who, "{}", NULL, 0,
+				 got_conversation, &answer, &err),
+			 0);
+	RUN_UNTIL(fx->core, answer.called);
+	strcpy(ret, answer.id);
+	return ret;
+}
+
 static void on_wake(void *userdata)
 {
 	(void)userdata;

@@ -63,6 +63,9 @@ void talk_drop(struct talk *talk);
 /** talk_read() - Take the events that there are */
 void talk_read(struct talk *talk);
 
+/** turn_conversation() - A new one; Return: @ret */
+const char *turn_conversation(struct turn_fixture *fx, char ret[ID_SIZE]);
+
 /** talk_end() - Wait until it is over; the response has to have come to @last */
 void talk_end(struct talk *talk, const char *last);
 
