@@ -85,7 +85,8 @@ static int create_from_json(struct request *req, struct error *err)
 	if (!fields.file_id.data)
 		return refuse_without_file(err);
 	r = core_cfile_copy(req->core, &req->who, req->match.param[0],
-			    fields.file_id.data, on_created, req, err);
+			    fields.file_id.data, NULL, on_created, req,
+			    err);
 	return r < 0 ? r : ROUTE_PENDING;
 }
 

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "core/container.h"
 #include "core/vm.h"
+#include "store/hash.h"
 
 /* Files of containers, as clients see them; how they come is cfile_create.c. */
 
@@ -80,6 +81,19 @@ int core_cfile_find(struct core *core, const struct principal *who,
 	if (r >= 0)
 		cfile_fill_view(&core->row_cfile, ret);
 	return r;
+}
+
+bool core_cfile_given(struct core *core, const struct principal *who,
+		      const char *container, const char *path,
+		      const uint8_t sha256[32])
+{
+	return container_check(core, who, container, NULL) >= 0 &&
+	       store_cfile_given(core->store, container, path, sha256) >= 0;
+}
+
+int core_digest(const void *data, size_t size, uint8_t ret[32])
+{
+	return hash_sha256(data, size, ret);
 }
 
 int core_cfile_get(struct core *core, const struct principal *who,

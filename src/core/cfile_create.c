@@ -373,8 +373,9 @@ static void copy_place(void *object)
 }
 
 int core_cfile_copy(struct core *core, const struct principal *who,
-		    const char *container, const char *file_id, cfile_fn done,
-		    void *userdata, struct error *err)
+		    const char *container, const char *file_id,
+		    const char *path, cfile_fn done, void *userdata,
+		    struct error *err)
 {
 	struct store_file *file = &core->row_file;
 	struct cfile_create *cc;
@@ -391,7 +392,8 @@ int core_cfile_copy(struct core *core, const struct principal *who,
 	}
 	r = upload_check_quota(core, who->tenant, file->bytes, err);
 	if (r >= 0)
-		r = create_new(c, file->filename, done, userdata, &cc, err);
+		r = create_new(c, path ? path : file->filename, done, userdata,
+			       &cc, err);
 	if (r < 0)
 		return r;
 	cc->row.bytes = file->bytes;

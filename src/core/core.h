@@ -409,10 +409,27 @@ int core_cfile_create(struct core *core, const struct principal *who,
 		      struct core_upload *upload, cfile_fn done, void *userdata,
 		      struct error *err);
 
-/** core_cfile_copy() - The same from a file that was uploaded before */
+/**
+ * core_cfile_copy() - The same from a file that was uploaded before
+ * @path:	NULL: the file's own name
+ */
 int core_cfile_copy(struct core *core, const struct principal *who,
-		    const char *container, const char *file_id, cfile_fn done,
-		    void *userdata, struct error *err);
+		    const char *container, const char *file_id,
+		    const char *path, cfile_fn done, void *userdata,
+		    struct error *err);
+
+/**
+ * core_cfile_given() - Whether a container was given these bytes under a path
+ * @path:	Absolute
+ *
+ * Also if code has changed or removed the file since.
+ */
+bool core_cfile_given(struct core *core, const struct principal *who,
+		      const char *container, const char *path,
+		      const uint8_t sha256[32]);
+
+/** core_digest() - The SHA-256 that views of files have */
+int core_digest(const void *data, size_t size, uint8_t ret[32]);
 
 int core_cfile_get(struct core *core, const struct principal *who,
 		   const char *container, const char *id,

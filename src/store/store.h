@@ -265,6 +265,16 @@ int store_cfile_get(struct store *store, const char *tenant,
 int store_cfile_find(struct store *store, const char *tenant,
 		     const char *container_id, const char *path,
 		     struct store_cfile *ret);
+
+/**
+ * store_cfile_given() - Whether a client gave these bytes under this very path
+ *
+ * Versions that were replaced or are gone from the guest count as well.
+ * Return: 0, or -ENOENT
+ */
+int store_cfile_given(struct store *store, const char *container_id,
+		      const char *path, const uint8_t sha256[HASH_SIZE]);
+
 int store_execution_get(struct store *store, const char *tenant,
 			const char *container_id, const char *id,
 			struct store_execution *ret);

@@ -35,6 +35,10 @@ static const struct {
 			     " (SELECT 1 FROM cfiles o WHERE o.path_nfc = ?1"
 			     " AND o.container_id = ?3 AND o.superseded = 0"
 			     " AND o.id <> cfiles.id)" },
+	[READ_CFILE_GIVEN] = { ROW_CFILE,
+			       "path = ?1 AND container_id = ?2"
+			       " AND hex(sha256) = ?3 AND source = 'user'"
+			       " LIMIT 1" },
 	[READ_EXECUTION] = { ROW_EXECUTION,
 			     "id = ?1 AND tenant = ?2 AND container_id = ?3" },
 	[READ_ANSWER] = { ROW_IDEMPOTENCY, "tenant = ?1 AND key = ?2" },
@@ -252,6 +256,19 @@ int store_cfile_find(struct store *store, const char *tenant,
 		return r;
 	return store_read_texts(store, READ_CFILE_BY_NORMAL_PATH, buf_str(&normal),
 			    tenant, container_id, ret);
+}
+
+int store_cfile_given(struct store *store, const char *container_id,
+		      const char *path, const uint8_t sha256[HASH_SIZE])
+{
+	struct store_cfile row;
+	char digest[2 * HASH_SIZE + 1];
+	size_t i;
+
+	for (i = 0; i < HASH_SIZE; i++)
+		(void)snprintf(digest + 2 * i, 3, "%02X", sha256[i]);
+	return store_read_texts(store, READ_CFILE_GIVEN, path, container_id,
+				digest, &row);
 }
 
 int store_execution_get(struct store *store, const char *tenant,

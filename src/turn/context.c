@@ -159,6 +159,7 @@ void context_done(struct context *c)
 		free((char *)(uintptr_t)c->items[i].json);
 	free(c->items);
 	free(c->waiting);
+	context_files_done(c);
 	*c = (struct context){ .count = 0 };
 }
 

@@ -14,15 +14,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/name.h"
 #include "core/core.h"
 #include "turn/tool_set.h"
 #include "turn/upstream.h"
 
 struct json_object;
+struct json_writer;
 
 enum {
 	CONTEXT_CALLS_MAX = 128, /* that wait for their outputs at a time */
-	CONTEXT_FILES_MAX = CORE_FILE_IDS_MAX,
+	CONTEXT_FILES_MAX = 4 * CORE_FILE_IDS_MAX,
+	CONTEXT_DATA_MAX = 32 << 20, /* bytes of those that came in requests */
+	CONTEXT_PATH_SIZE = sizeof("/mnt/data/") + NAME_FILE_MAX,
 	CONTEXT_IMAGE_MAX = 4 << 20,
 	CONTEXT_CALL_ID_MAX = 128,
 };
@@ -43,16 +47,36 @@ struct context_config {
 	bool interpreter;
 };
 
-/** struct context_file - One that the interpreter is to have */
+/**
+ * struct context_file - One that the interpreter is to have
+ * @id:		file-…, or "" of one that came with its bytes
+ * @name:	Under which it came
+ * @path:	That it has in the container; NULL before context_settle()
+ * @given:	The container has been given it before
+ * @data:	Its bytes, if it has no id
+ */
 struct context_file {
-	char id[ID_SIZE]; /* file-… */
-	bool fresh;       /* of this request, not of what was before */
+	char id[ID_SIZE];
+	char *name;
+	char *path;
+	bool given;
+	uint8_t sha256[32];
+	uint64_t bytes;
+	uint8_t *data;
+};
+
+/** struct context_gap - Where a model will be told of a file */
+struct context_gap {
+	size_t item;
+	size_t at; /* in its text, which has "{}" there */
+	size_t file;
 };
 
 /**
  * struct context - Private to context*.c, but for reading
  * @container:	Of the newest call of the interpreter, or ""
  * @fresh:	What is added is this request's own
+ * @settled:	The container for which its files have their names
  */
 struct context {
 	struct context_config config;
@@ -61,8 +85,12 @@ struct context {
 	size_t room;
 	size_t bytes;
 	char container[ID_SIZE];
-	struct context_file files[CONTEXT_FILES_MAX];
+	struct context_file *files;
 	size_t file_count;
+	size_t data_bytes;
+	struct context_gap *gaps;
+	size_t gap_count;
+	char settled[ID_SIZE];
 	char (*waiting)[CONTEXT_CALL_ID_MAX + 1];
 	size_t waiting_count;
 	bool fresh;
@@ -99,6 +127,35 @@ int context_add_output(struct context *c, const char *call_id,
 int context_add_message(struct context *c, const struct json_object *item,
 			struct error *err);
 
+/* context_files.c */
+
+/**
+ * context_take_upload() - Leave a gap in a message, where a file is told of
+ * @text:	Of the message so far, which @w writes and which becomes the next
+ *		item
+ */
+int context_take_upload(struct context *c, const struct file_view *file,
+			struct buf *text, struct json_writer *w,
+			struct error *err);
+
+/** context_take_data() - The same of one that came as a data URL in base64 */
+int context_take_data(struct context *c, const char *name, const char *url,
+		      struct buf *text, struct json_writer *w,
+		      struct error *err);
+
+/** context_add_uploads() - Files that belong to no message */
+int context_add_uploads(struct context *c, char (*ids)[ID_SIZE], size_t count,
+			struct error *err);
+
+/**
+ * context_settle() - Give files their names, and tell the model of them
+ * @container:	That code will run in, or "" for one that is to be made
+ */
+int context_settle(struct context *c, const char *container,
+		   struct error *err);
+
+void context_files_done(struct context *c);
+
 /* context_items.c */
 
 /** context_begin() - Begin a text for context_add_item() */
@@ -106,6 +163,10 @@ struct buf context_begin(const struct context *c);
 
 /** context_add_item() - Take over the text of an item of the model's */
 int context_add_item(struct context *c, struct buf *text, int r);
+
+/** context_replace_item() - Take over another text for an item */
+int context_replace_item(struct context *c, struct upstream_item *item,
+			 struct buf *text);
 
 /** context_failed() - The error of those; 0 stays 0 */
 int context_failed(const struct context *c, int r, struct error *err);

@@ -39,6 +39,23 @@ int context_add_item(struct context *c, struct buf *text, int r)
 	return 0;
 }
 
+int context_replace_item(struct context *c, struct upstream_item *item,
+			 struct buf *text)
+{
+	char *json;
+
+	if (text->length > item->size &&
+	    text->length - item->size > c->config.max_bytes - c->bytes)
+		return -EMSGSIZE;
+	c->bytes += text->length - item->size;
+	json = buf_take(text, &item->size);
+	if (!json)
+		return -ENOMEM;
+	free((char *)(uintptr_t)item->json);
+	item->json = json;
+	return 0;
+}
+
 int context_failed(const struct context *c, int r, struct error *err)
 {
 	if (r >= 0 || error_is_set(err))

@@ -15,6 +15,7 @@
 /* struct message - One that is being written */
 struct message {
 	struct context *context;
+	struct buf *text;
 	struct json_writer *w;
 	struct error *err;
 };
@@ -123,39 +124,17 @@ static int lower_image(struct message *m, const struct json_object *part)
 	return r;
 }
 
-static bool has_file(const struct context *c, const char *id)
+/* Its bytes are for code, if there is an interpreter, else for the model. */
+static int lower_data(struct message *m, const struct json_object *part)
 {
-	for (size_t i = 0; i < c->file_count; i++)
-		if (strcmp(c->files[i].id, id) == 0)
-			return true;
-	return false;
-}
+	struct json_string name = json_string_of(json_member(part, "filename"));
+	struct json_string url = json_string_of(json_member(part, "file_data"));
 
-/* Where the interpreter will have it. */
-static int stage_file(struct message *m, const struct file_view *file)
-{
-	_cleanup_(buf_done) struct buf note = BUF_INIT(4096);
-	struct context *c = m->context;
-	int r;
-
-	if (!has_file(c, file->id)) {
-		if (c->file_count == CONTEXT_FILES_MAX) {
-			error_set(m->err, ERR_BAD_REQUEST,
-				  "At most %d files can be given to the code "
-				  "interpreter", CONTEXT_FILES_MAX);
-			error_set_param(m->err, "input");
-			return -EINVAL;
-		}
-		strcpy(c->files[c->file_count].id, file->id);
-		c->files[c->file_count++].fresh = c->fresh;
-	}
-	r = buf_printf(&note,
-		       "[The user gave the file '%s' (%llu bytes). For code it "
-		       "is at /mnt/data/%s]", file->filename,
-		       (unsigned long long)file->bytes, file->filename);
-	if (r >= 0)
-		write_note(m->w, buf_str(&note));
-	return r;
+	if (m->context->config.interpreter && name.data && url.data)
+		return context_take_data(m->context, name.data, url.data,
+					 m->text, m->w, m->err);
+	json_write_value(m->w, NULL, part);
+	return 0;
 }
 
 static int lower_file(struct message *m, const struct json_object *part)
@@ -165,16 +144,14 @@ static int lower_file(struct message *m, const struct json_object *part)
 	struct file_view file;
 	int r;
 
-	if (!id.data) {
-		/* Its bytes or address: that is for the model's server. */
-		json_write_value(m->w, NULL, part);
-		return 0;
-	}
+	if (!id.data)
+		return lower_data(m, part);
 	r = find_file(m, id.data, &file, &fd);
 	if (r <= 0)
 		return r;
 	if (m->context->config.interpreter)
-		return stage_file(m, &file);
+		return context_take_upload(m->context, &file, m->text, m->w,
+					   m->err);
 	json_write_object(m->w, NULL);
 	json_write_string(m->w, "type", "input_file");
 	json_write_string(m->w, "filename", file.filename);
@@ -210,7 +187,7 @@ int context_add_message(struct context *c, const struct json_object *item,
 {
 	_cleanup_(buf_done) struct buf text = context_begin(c);
 	struct json_writer w = JSON_WRITER_INIT(&text);
-	struct message m = { c, &w, err };
+	struct message m = { c, &text, &w, err };
 	const struct json_object *content = json_member(item, "content");
 	struct json_string role = json_string_of(json_member(item, "role"));
 	int r = 0;

@@ -14,6 +14,7 @@ libturn_a_SOURCES = \
 	%reldir%/cite.c %reldir%/cite.h \
 	%reldir%/code_arguments.c %reldir%/code_arguments.h \
 	%reldir%/context.c %reldir%/context.h \
+	%reldir%/context_files.c \
 	%reldir%/context_items.c \
 	%reldir%/context_parts.c \
 	%reldir%/event_log.c %reldir%/event_log.h \

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/name.h"
+#include "base/cleanup.h"
 #include "turn/turn_priv.h"
 
 /*
@@ -72,33 +72,20 @@ static bool is_alive(struct turn *t, const char *id)
 
 /* ----------------------------------------------------------------------- its files */
 
-/* The i-th of the files that a container has to be given, or NULL. */
-static const char *file_at(const struct turn *t, size_t i, bool fresh_only)
+/* So much of a file is handed over at a time. */
+enum { DATA_PIECE = 64 << 10 };
+
+/* Whether it is not there yet. */
+static bool is_wanted(const struct turn *t, const struct context_file *file)
 {
-	const struct tool_set *tools = &t->ask.tools;
 	const struct context *c = &t->context;
 
-	if (i < tools->file_count)
-		return tools->file_ids[i];
-	for (size_t k = 0, n = tools->file_count; k < c->file_count; k++)
-		if ((c->files[k].fresh || !fresh_only) && n++ == i)
-			return c->files[k].id;
-	return NULL;
-}
-
-/* Whether the container has the very bytes under the file's name. */
-static bool has_file(struct turn *t, const char *file_id)
-{
-	char path[sizeof("/mnt/data/") + NAME_FILE_MAX];
-	struct cfile_view there;
-	struct file_view file;
-
-	if (core_file_get(core_of(t), &t->who, file_id, &file, NULL) < 0)
-		return true; /* gone meanwhile: there is nothing to be copied */
-	(void)snprintf(path, sizeof(path), "/mnt/data/%s", file.filename);
-	return core_cfile_find(core_of(t), &t->who, t->box.id, path, &there,
-			       NULL) >= 0 &&
-	       memcmp(there.sha256, file.sha256, sizeof(file.sha256)) == 0;
+	if (strcmp(c->settled, t->box.id) == 0 && file->given)
+		return false;
+	/* One that is gone meanwhile cannot be given. */
+	return file->data || core_file_get(core_of(t), &t->who, file->id,
+					   &(struct file_view){ .bytes = 0 },
+					   NULL) >= 0;
 }
 
 static int put_files(struct turn *t, struct error *err);
@@ -135,29 +122,114 @@ static void on_copied(void *userdata, const struct cfile_view *file,
 	go_on(t, r, &err);
 }
 
+/* Below the directory, as core has it. */
+static const char *name_of(const struct context_file *file)
+{
+	return file->path + strlen("/mnt/data/");
+}
+
+static int put_data(struct turn *t, struct error *err);
+
+/* The disk has room again for more of it. */
+static void on_room(void *userdata)
+{
+	struct turn *t = userdata;
+	struct error err = ERROR_INIT;
+	int r;
+
+	r = put_data(t, &err);
+	if (r < 0)
+		go_on(t, r, &err);
+}
+
+static int finish_data(struct turn *t, const struct context_file *file,
+		       struct error *err)
+{
+	struct ticket *ticket = turn_ticket(t);
+	int r;
+
+	if (!ticket)
+		return error_set_errno(err, -ENOMEM, "Cannot give a file");
+	t->box.file_at++;
+	r = core_cfile_create(core_of(t), &t->who, t->box.id, name_of(file),
+			      t->box.upload, on_copied, ticket, err);
+	if (r < 0)
+		(void)turn_redeem(ticket);
+	else
+		t->box.upload = NULL;
+	return r;
+}
+
+/* Return: 0; on_room() or on_copied() follows */
+static int put_data(struct turn *t, struct error *err)
+{
+	const struct context_file *file = &t->context.files[t->box.file_at];
+	struct box *box = &t->box;
+	int r = 0;
+
+	while (r >= 0 && box->sent < file->bytes) {
+		size_t left = (size_t)file->bytes - box->sent;
+		size_t size = left < DATA_PIECE ? left : DATA_PIECE;
+
+		r = core_upload_write(box->upload, file->data + box->sent,
+				      size, err);
+		if (r == -EAGAIN)
+			return 0;
+		box->sent += size;
+	}
+	return r < 0 ? r : finish_data(t, file, err);
+}
+
+static int put_bytes(struct turn *t, const struct context_file *file,
+		     struct error *err)
+{
+	int r;
+
+	t->box.sent = 0;
+	r = core_upload_new(core_of(t), &t->who, t->box.id, file->bytes,
+			    on_room, t, &t->box.upload, err);
+	return r < 0 ? r : put_data(t, err);
+}
+
+static int put_upload(struct turn *t, const struct context_file *file,
+		      struct error *err)
+{
+	struct ticket *ticket = turn_ticket(t);
+	int r;
+
+	if (!ticket)
+		return error_set_errno(err, -ENOMEM, "Cannot give a file");
+	t->box.file_at++;
+	r = core_cfile_copy(core_of(t), &t->who, t->box.id, file->id,
+			    name_of(file), on_copied, ticket, err);
+	if (r < 0)
+		(void)turn_redeem(ticket);
+	return r;
+}
+
 /* Return: 1 when all are there; 0: on_copied() follows */
 static int put_files(struct turn *t, struct error *err)
 {
-	struct ticket *ticket;
-	const char *id;
+	const struct context *c = &t->context;
+	const struct context_file *file;
 	int r;
 
-	while ((id = file_at(t, t->box.file_at, true)) && has_file(t, id))
+	while (t->box.file_at < c->file_count &&
+	       !is_wanted(t, &c->files[t->box.file_at]))
 		t->box.file_at++;
-	if (!id) {
+	if (t->box.file_at == c->file_count) {
 		t->box.ready = true;
 		return 1;
 	}
-	t->box.file_at++;
-	ticket = turn_ticket(t);
-	if (!ticket)
-		return error_set_errno(err, -ENOMEM, "Cannot copy a file");
-	r = core_cfile_copy(core_of(t), &t->who, t->box.id, id, on_copied,
-			    ticket, err);
-	if (r < 0)
-		(void)turn_redeem(ticket);
+	file = &c->files[t->box.file_at];
+	r = file->data ? put_bytes(t, file, err) : put_upload(t, file, err);
 	t->box.busy = r >= 0;
 	return r < 0 ? r : 0;
+}
+
+void turn_box_stop(struct turn *t)
+{
+	core_upload_free(take_ptr(t->box.upload));
 }
 
 /* ---------------------------------------------------------------------- a new one */
@@ -172,14 +244,18 @@ static void on_bound(void *userdata, const struct error *failure)
 {
 	struct turn *t = turn_redeem(userdata);
 	struct error err = ERROR_INIT;
+	int r = 0;
 
 	if (!t)
 		return;
-	if (error_is_set(failure))
-		err = *failure;
-	else
-		t->box.ready = true;
-	go_on(t, error_is_set(failure) ? -EIO : 0, &err);
+	if (t->state == TURN_ANSWERING) {
+		if (error_is_set(failure))
+			err = *failure;
+		r = error_is_set(failure) ? -EIO : put_files(t, &err);
+		if (r == 0)
+			return;
+	}
+	go_on(t, r, &err);
 }
 
 /* From now on it is this one that the talk has. */
@@ -188,10 +264,8 @@ static int bind(struct turn *t, struct error *err)
 	struct ticket *ticket;
 	int r;
 
-	if (!t->ask.conversation[0]) {
-		t->box.ready = true;
-		return 1;
-	}
+	if (!t->ask.conversation[0])
+		return put_files(t, err);
 	ticket = turn_ticket(t);
 	if (!ticket)
 		return error_set_errno(err, -ENOMEM, "Cannot make a container");
@@ -224,6 +298,7 @@ static void on_created(void *userdata, const struct container_view *container,
 		return;
 	}
 	take(t, container->id);
+	t->box.file_at = 0;
 	r = bind(t, &err);
 	if (r != 0)
 		go_on(t, r, &err);
@@ -231,23 +306,15 @@ static void on_created(void *userdata, const struct container_view *container,
 
 static int create(struct turn *t, struct error *err)
 {
-	const char *ids[CORE_FILE_IDS_MAX];
-	struct container_spec spec = {
+	const struct container_spec spec = {
 		.name = "auto",
 		.dialect = t->dialect,
 		.memory = t->ask.tools.memory,
-		.file_ids = ids,
 		.origin = turn_origin(t),
 	};
 	struct ticket *ticket;
-	struct file_view file;
-	const char *id;
 	int r;
 
-	for (size_t i = 0; (id = file_at(t, i, false)); i++)
-		if (spec.file_count < CORE_FILE_IDS_MAX &&
-		    core_file_get(core_of(t), &t->who, id, &file, NULL) >= 0)
-			ids[spec.file_count++] = id;
 	ticket = turn_ticket(t);
 	if (!ticket)
 		return error_set_errno(err, -ENOMEM, "Cannot make a container");
@@ -274,6 +341,17 @@ static void find_earlier(struct turn *t, char ret[ID_SIZE])
 						  ret, NULL);
 	else
 		strcpy(ret, t->context.container);
+}
+
+void turn_box_find(struct turn *t, char ret[ID_SIZE])
+{
+	struct container_view view;
+
+	find_earlier(t, ret);
+	if (ret[0] && (core_container_get(core_of(t), &t->who, ret, false,
+					  &view, NULL) < 0 ||
+		       view.expired))
+		ret[0] = '\0';
 }
 
 int turn_box_open(struct turn *t, struct error *err)

@@ -97,6 +97,7 @@ static void stop_work(struct turn *t)
 	upstream_call_free(take_ptr(t->call));
 	if (t->reading)
 		core_context_cancel(take_ptr(t->reading));
+	turn_box_stop(t);
 	turn_run_stop(t);
 	for (size_t i = 0; i < t->item_count; i++)
 		if (t->items[i].status == OUT_IN_PROGRESS)

@@ -96,6 +96,8 @@ struct round {
  * @ready:	It has its files
  * @busy:	Core owes an answer about it
  * @looked:	Those that there were before have been thought of
+ * @file_at:	The file that it is to be given next
+ * @upload, @sent: One that came with its bytes, on its way
  * @note:	What the model has to know of it: that another one is gone
  */
 struct box {
@@ -105,6 +107,8 @@ struct box {
 	bool busy;
 	bool looked;
 	size_t file_at;
+	struct core_upload *upload;
+	size_t sent;
 	struct buf note;
 };
 
@@ -249,6 +253,12 @@ int turn_made(struct turn *t, const struct exec_view *exec);
 void turn_made_free(struct turn *t);
 
 /* turn_box.c */
+
+/** turn_box_find() - The one that there is, alive; or "" */
+void turn_box_find(struct turn *t, char ret[ID_SIZE]);
+
+/** turn_box_stop() - Give up what is on its way there */
+void turn_box_stop(struct turn *t);
 
 /** turn_box_open() - Return: 1 if it is there; 0: turn_show() follows */
 int turn_box_open(struct turn *t, struct error *err);

@@ -166,7 +166,14 @@ static int step_read(struct turn *t, struct error *err)
 	const char *conversation =
 		t->ask.conversation[0] ? t->ask.conversation : NULL;
 
+	int r = 0;
+
 	context_init(&t->context, &config);
+	if (config.interpreter && t->ask.tools.file_count > 0)
+		r = context_add_uploads(&t->context, t->ask.tools.file_ids,
+					t->ask.tools.file_count, err);
+	if (r < 0)
+		return r;
 	if (!previous && !conversation)
 		return 1;
 	return core_context_read(config.core, &t->who, previous, conversation,
@@ -176,6 +183,7 @@ static int step_read(struct turn *t, struct error *err)
 
 static int step_lower(struct turn *t, struct error *err)
 {
+	char container[ID_SIZE];
 	int r = 0;
 
 	t->context.fresh = true;
@@ -184,6 +192,10 @@ static int step_lower(struct turn *t, struct error *err)
 				  t->ask.input.list[i].size, err);
 	if (r >= 0)
 		r = context_check(&t->context, err);
+	if (r >= 0) {
+		turn_box_find(t, container);
+		r = context_settle(&t->context, container, err);
+	}
 	if (r >= 0 && t->context.count == 0) {
 		error_set(err, ERR_BAD_REQUEST,
 			  "There is no input, and nothing was said before");

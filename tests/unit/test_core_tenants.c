@@ -376,8 +376,8 @@ static void an_operator_has_the_files_of_all_tenants(void **state)
 	fixture_start(fx);
 	(void)fixture_session(fx, c);
 	fixture_upload(fx, "f.txt", "hello", 5, file);
-	assert_int_equal(core_cfile_copy(fx->core, &fx->who, c, file, on_cfile,
-					 &a, &a.err),
+	assert_int_equal(core_cfile_copy(fx->core, &fx->who, c, file, NULL,
+					 on_cfile, &a, &a.err),
 			 0);
 	RUN_UNTIL(fx, a.called);
 	active = fixture_container(fx, c).last_active_at;

@@ -59,3 +59,8 @@ unit_tests += %reldir%/test_turn_usage
 tests_unit_test_turn_usage_SOURCES = %reldir%/test_turn_usage.c \
 	$(turn_fixture)
 tests_unit_test_turn_usage_LDADD = $(turn_fixture_libs)
+
+unit_tests += %reldir%/test_turn_files
+tests_unit_test_turn_files_SOURCES = %reldir%/test_turn_files.c \
+	$(turn_fixture)
+tests_unit_test_turn_files_LDADD = $(turn_fixture_libs)
