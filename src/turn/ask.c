@@ -135,16 +135,24 @@ static int check_text(const struct json_object *text, struct error *err)
 	return r;
 }
 
-static int check_objects(const struct fields *fields, struct error *err)
+static int check_objects(const struct fields *fields, struct ask *ret,
+			 struct error *err)
 {
+	static const char *const efforts[] = { "none", "minimal", "low",
+					       "medium", "high", "xhigh",
+					       NULL };
+	static const char *const summaries[] = { "auto", "concise", "detailed",
+						 NULL };
 	static const struct json_field stream_table[] = {
 		JSON_BOOL_FIELD("include_obfuscation", struct fields, stream),
 	};
 	static const struct json_field reasoning_table[] = {
-		JSON_STRING_FIELD("effort", struct fields, word),
-		JSON_STRING_FIELD("summary", struct fields, word),
+		JSON_STRING_FIELD("effort", struct fields, model,
+				  .choices = efforts),
+		JSON_STRING_FIELD("summary", struct fields, word,
+				  .choices = summaries),
 	};
-	struct fields unused;
+	struct fields unused = { .word = { .data = NULL } };
 	int r;
 
 	r = READ(fields->stream_options, "stream_options", stream_table,
@@ -152,6 +160,7 @@ static int check_objects(const struct fields *fields, struct error *err)
 	if (r >= 0)
 		r = READ(fields->reasoning, "reasoning", reasoning_table,
 			 &unused, err);
+	ret->summary = unused.word.data != NULL;
 	if (r >= 0)
 		r = check_text(fields->text, err);
 	return r < 0 ? r : metadata_check(fields->metadata, err);
@@ -272,7 +281,7 @@ int ask_read(struct core *core, const struct principal *who,
 	*ret = (struct ask){ .store = true };
 	r = READ(body, NULL, table, &fields, err);
 	if (r >= 0)
-		r = check_objects(&fields, err);
+		r = check_objects(&fields, ret, err);
 	if (r >= 0)
 		r = take_fields(&fields, ret, err);
 	if (r >= 0 && fields.include)

@@ -36,6 +36,7 @@ enum {
  * @max_calls:	Calls of the interpreter; or ASK_CALLS_UNLIMITED
  * @max_tokens:	Of all answers together; 0: no limit
  * @include:	Bits of enum item_include
+ * @summary:	What the model thinks is to be shown
  * @input:	Its own items
  * @echo:	JSON object: the members of the response that say what was asked
  * @options:	JSON object: what the model's server is told as well
@@ -51,6 +52,7 @@ struct ask {
 	int64_t max_calls;
 	int64_t max_tokens;
 	unsigned include;
+	bool summary;
 	struct tool_set tools;
 	struct items input;
 	char *echo;

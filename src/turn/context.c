@@ -146,6 +146,19 @@ static int lower_code(struct context *c, const struct json_object *item)
 					      text.length);
 }
 
+/* What a model thought is of use only in the form that its server encrypted. */
+static int lower_thought(struct context *c, const struct json_object *item,
+			 const char *json, size_t size)
+{
+	_cleanup_(buf_done) struct buf text = context_begin(c);
+	int r;
+
+	if (!json_string_of(json_member(item, "encrypted_content")).data)
+		return 0;
+	r = buf_add(&text, json, size);
+	return context_add_item(c, &text, r);
+}
+
 /* ----------------------------------------------------------------------- any */
 
 void context_init(struct context *c, const struct context_config *config)
@@ -182,6 +195,7 @@ int context_lower(struct context *c, const char *json, size_t size,
 		r = lower_function(c, item);
 	else if (strcmp(type.data, "function_call_output") == 0)
 		r = lower_output(c, item, err);
-	/* What a model thought is of no use to another server's. */
+	else if (strcmp(type.data, "reasoning") == 0)
+		r = lower_thought(c, item, json, size);
 	return context_failed(c, r, err);
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/name.h"
 #include "core/core.h"
 #include "turn/tool_set.h"
@@ -108,6 +109,10 @@ int context_check(const struct context *c, struct error *err);
 
 /** context_add_text() - What the model itself said */
 int context_add_text(struct context *c, const char *text, size_t size);
+
+/** context_add_thought() - … and thought, as far as its server can read it */
+int context_add_thought(struct context *c, const struct buf *summary,
+			const struct buf *encrypted);
 
 /** context_add_call() - … and called; @arguments is JSON */
 int context_add_call(struct context *c, const char *call_id, const char *name,

@@ -88,6 +88,30 @@ int context_add_text(struct context *c, const char *text, size_t size)
 	return context_add_item(c, &item, json_write_end(&w));
 }
 
+int context_add_thought(struct context *c, const struct buf *summary,
+			const struct buf *encrypted)
+{
+	_cleanup_(buf_done) struct buf item = context_begin(c);
+	struct json_writer w = JSON_WRITER_INIT(&item);
+
+	if (encrypted->length == 0)
+		return 0;
+	json_write_object(&w, NULL);
+	json_write_string(&w, "type", "reasoning");
+	json_write_array(&w, "summary");
+	if (summary->length > 0) {
+		json_write_object(&w, NULL);
+		json_write_string(&w, "type", "summary_text");
+		json_write_bytes(&w, "text", summary->data, summary->length);
+		json_write_close(&w);
+	}
+	json_write_close(&w);
+	json_write_bytes(&w, "encrypted_content", encrypted->data,
+			 encrypted->length);
+	json_write_close(&w);
+	return context_add_item(c, &item, json_write_end(&w));
+}
+
 int context_add_call(struct context *c, const char *call_id, const char *name,
 		     const char *arguments, size_t size)
 {

@@ -22,6 +22,7 @@ static const struct {
 		       "code_interpreter_call" },
 	[OUT_FUNCTION] = { ID_FUNCTION_CALL, ITEM_FUNCTION_CALL,
 			   "function_call" },
+	[OUT_REASONING] = { ID_REASONING, ITEM_REASONING, "reasoning" },
 };
 static_assert(sizeof(kinds) / sizeof(kinds[0]) == OUT_KIND_COUNT,
 	      "kinds[] doesn't match enum out_kind");
@@ -41,6 +42,7 @@ int out_item_init(struct out_item *item, enum out_kind kind, size_t max)
 		.kind = kind,
 		.text = BUF_INIT(max),
 		.outputs = BUF_INIT(OUTPUTS_MAX),
+		.encrypted = BUF_INIT(max),
 	};
 	return id_new(kinds[kind].id, item->id);
 }
@@ -52,6 +54,7 @@ void out_item_done(struct out_item *item)
 	free(item->citations);
 	buf_done(&item->text);
 	buf_done(&item->outputs);
+	buf_done(&item->encrypted);
 }
 
 int out_item_cite(struct out_item *item, const struct out_citation *citation)
@@ -106,9 +109,12 @@ void out_item_write_part(struct json_writer *w, const char *key,
 	bool begun = view == OUT_AS_BEGUN;
 
 	json_write_object(w, key);
-	if (item->kind == OUT_REFUSAL) {
-		json_write_string(w, "type", "refusal");
-		write_text(w, "refusal", item, begun);
+	if (item->kind == OUT_REFUSAL || item->kind == OUT_REASONING) {
+		bool refusal = item->kind == OUT_REFUSAL;
+
+		json_write_string(w, "type",
+				  refusal ? "refusal" : "summary_text");
+		write_text(w, refusal ? "refusal" : "text", item, begun);
 		json_write_close(w);
 		return;
 	}
@@ -155,9 +161,22 @@ static void write_function(struct json_writer *w, const struct out_item *item,
 	write_text(w, "arguments", item, view == OUT_AS_BEGUN);
 }
 
+/* It has a summary only if there is something in it. */
+static void write_reasoning(struct json_writer *w, const struct out_item *item,
+			    enum out_view view, bool encrypted)
+{
+	json_write_array(w, "summary");
+	if (view == OUT_AS_IS && item->text.length > 0)
+		out_item_write_part(w, NULL, item, view);
+	json_write_close(w);
+	if (view == OUT_AS_IS && encrypted && item->encrypted.length > 0)
+		json_write_bytes(w, "encrypted_content", item->encrypted.data,
+				 item->encrypted.length);
+}
+
 void out_item_write(struct json_writer *w, const char *key,
 		    const struct out_item *item, enum out_view view,
-		    bool outputs)
+		    unsigned include)
 {
 	json_write_object(w, key);
 	json_write_string(w, "id", item->id);
@@ -166,9 +185,11 @@ void out_item_write(struct json_writer *w, const char *key,
 			  statuses[view == OUT_AS_BEGUN ? OUT_IN_PROGRESS
 							: item->status]);
 	if (item->kind == OUT_CODE)
-		write_code(w, item, view, outputs);
+		write_code(w, item, view, include & ITEM_INCLUDE_OUTPUTS);
 	else if (item->kind == OUT_FUNCTION)
 		write_function(w, item, view);
+	else if (item->kind == OUT_REASONING)
+		write_reasoning(w, item, view, include & ITEM_INCLUDE_ENCRYPTED);
 	else
 		write_message(w, item, view);
 	json_write_close(w);

@@ -25,6 +25,7 @@ enum out_kind {
 	OUT_REFUSAL, /* a message of one refusal */
 	OUT_CODE,
 	OUT_FUNCTION,
+	OUT_REASONING,
 
 	OUT_KIND_COUNT,
 };
@@ -54,11 +55,12 @@ struct out_citation {
 
 /**
  * struct out_item - An item
- * @text:	Text, refusal, code or arguments
+ * @text:	Text, refusal, code, arguments or summary
  * @citations:	Of a message
  * @container, @outputs: Of a call of the interpreter; the latter is a JSON
  *		array, or empty as long as there are none
  * @call_id, @name: Of a call of a function
+ * @encrypted:	Of reasoning, as only the model's server can read it
  */
 struct out_item {
 	enum out_kind kind;
@@ -71,6 +73,7 @@ struct out_item {
 	struct buf outputs;
 	char call_id[OUT_CALL_ID_MAX + 1];
 	char name[TOOL_NAME_MAX + 1];
+	struct buf encrypted;
 };
 
 /** enum out_view - As what it is to be seen */
@@ -89,12 +92,12 @@ int out_item_cite(struct out_item *item, const struct out_citation *citation);
 /** out_item_type() - Of the kept form */
 enum item_type out_item_type(const struct out_item *item);
 
-/** out_item_write() - @outputs: with those of a call */
+/** out_item_write() - @include: bits of enum item_include */
 void out_item_write(struct json_writer *w, const char *key,
 		    const struct out_item *item, enum out_view view,
-		    bool outputs);
+		    unsigned include);
 
-/** out_item_write_part() - A message's only part */
+/** out_item_write_part() - A message's only part, or a summary's */
 void out_item_write_part(struct json_writer *w, const char *key,
 			 const struct out_item *item, enum out_view view);
 

@@ -63,7 +63,7 @@ static int fill_outputs(const struct turn *t, struct batch *b)
 		struct json_writer w = JSON_WRITER_INIT(text);
 
 		*text = BUF_INIT(CORE_ITEM_MAX);
-		out_item_write(&w, NULL, &t->items[i], OUT_AS_IS, true);
+		out_item_write(&w, NULL, &t->items[i], OUT_AS_IS, ~0u);
 		r = json_write_end(&w);
 		strcpy(b->outputs[i].id, t->items[i].id);
 		b->outputs[i].json = buf_str(text);

@@ -45,6 +45,7 @@ enum {
 enum part_kind {
 	PART_TEXT,
 	PART_REFUSAL,
+	PART_THOUGHT,
 	PART_PYTHON,
 	PART_FUNCTION,
 	PART_IGNORED, /* a call of what it was not offered */
@@ -66,6 +67,7 @@ enum part_stage {
  * @whole:	No more comes
  * @item:	Index of its item, once it is open
  * @output:	What the model is told came of the call
+ * @encrypted:	Of a thought
  */
 struct part {
 	enum part_kind kind;
@@ -77,6 +79,7 @@ struct part {
 	char call_id[OUT_CALL_ID_MAX + 1];
 	char name[TOOL_NAME_MAX + 1];
 	struct buf output;
+	struct buf encrypted;
 };
 
 /** struct round - One answer of the model */

@@ -97,6 +97,7 @@ int turn_ask(struct turn *t, struct error *err)
 		.items = t->context.items,
 		.item_count = t->context.count,
 		.trace = t->trace,
+		.encrypted = t->ask.include & ITEM_INCLUDE_ENCRYPTED,
 	};
 	int r;
 
@@ -123,6 +124,7 @@ static void part_done(struct part *part)
 {
 	buf_done(&part->data);
 	buf_done(&part->output);
+	buf_done(&part->encrypted);
 }
 
 static void clear_parts(struct round *round)
@@ -176,6 +178,7 @@ static struct part *add_part(struct turn *t, enum part_kind kind)
 		.kind = kind,
 		.data = BUF_INIT(t->turns->output_max),
 		.output = BUF_INIT(4 * t->turns->result_max + (64 << 10)),
+		.encrypted = BUF_INIT(t->turns->output_max),
 	};
 	return part;
 }
@@ -230,12 +233,39 @@ static void on_refusal(void *userdata, const char *data, size_t size)
 	add_words(userdata, PART_REFUSAL, data, size);
 }
 
-/* What a model thinks is its own; how much of it there was is in the usage. */
+/* What a model thinks is its own unless it was asked for. */
 static void on_reasoning(void *userdata, const char *data, size_t size)
 {
-	(void)userdata;
-	(void)data;
-	(void)size;
+	struct turn *t = userdata;
+
+	if (t->ask.summary)
+		add_words(t, PART_THOUGHT, data, size);
+}
+
+static void on_encrypted(void *userdata, const char *data, size_t size)
+{
+	struct turn *t = userdata;
+	struct part *part = last_part(t->round);
+	int r;
+
+	if (!(t->ask.include & ITEM_INCLUDE_ENCRYPTED) || size == 0)
+		return;
+	if (!part || part->kind != PART_THOUGHT || part->whole)
+		part = add_part(t, PART_THOUGHT);
+	if (!part)
+		return;
+	part->whole = true;
+	if (size > t->turns->output_max - t->output_bytes) {
+		cut(t);
+	} else {
+		t->output_bytes += size;
+		r = buf_add(&part->encrypted, data, size);
+		if (r < 0) {
+			fail_memory(t, r);
+			return;
+		}
+	}
+	turn_show(t);
 }
 
 static enum part_kind kind_of_call(struct turn *t, const char *name)
@@ -324,6 +354,7 @@ static const struct upstream_events events = {
 	.text = on_text,
 	.refusal = on_refusal,
 	.reasoning = on_reasoning,
+	.encrypted = on_encrypted,
 	.call = on_call,
 	.arguments = on_arguments,
 	.end = on_end,
@@ -348,6 +379,8 @@ static int tell_part(struct turn *t, const struct part *part)
 	case PART_REFUSAL:
 		return context_add_text(c, buf_str(&item->text),
 					item->text.length);
+	case PART_THOUGHT:
+		return context_add_thought(c, &item->text, &item->encrypted);
 	case PART_PYTHON:
 		return context_add_code(c, part->call_id, buf_str(&item->text),
 					item->text.length);

@@ -144,6 +144,38 @@ static int show_words(struct turn *t, struct part *part, struct error *err)
 	return r < 0 || !part->whole ? r : close_words(t, part);
 }
 
+/* ------------------------------------------------------------------- thoughts */
+
+static int close_thought(struct turn *t, struct part *part)
+{
+	struct out_item *item = item_of(t, part);
+	int r = 0;
+
+	if (item->text.length > 0)
+		r = turn_event(t, EVENT_SUMMARY_TEXT_DONE, part->item, 0);
+	if (r >= 0 && item->text.length > 0)
+		r = turn_event(t, EVENT_SUMMARY_DONE, part->item, 0);
+	if (r >= 0)
+		r = buf_add(&item->encrypted, part->encrypted.data,
+			    part->encrypted.length);
+	return r < 0 ? r : close_item(t, part, OUT_COMPLETED);
+}
+
+static int show_thought(struct turn *t, struct part *part, struct error *err)
+{
+	int r = 0;
+
+	(void)err;
+	if (part->stage == PART_NEW)
+		r = open_item(t, part, OUT_REASONING);
+	if (r >= 0 && part->data.length > 0 &&
+	    item_of(t, part)->text.length == 0)
+		r = turn_event(t, EVENT_SUMMARY_ADDED, part->item, 0);
+	if (r >= 0)
+		r = show_delta(t, part, EVENT_SUMMARY_DELTA);
+	return r < 0 || !part->whole ? r : close_thought(t, part);
+}
+
 /* --------------------------------------------------------- the client's functions */
 
 static int show_function(struct turn *t, struct part *part, struct error *err)
@@ -267,6 +299,7 @@ static int (*const shows[])(struct turn *t, struct part *part,
 			    struct error *err) = {
 	[PART_TEXT] = show_words,
 	[PART_REFUSAL] = show_words,
+	[PART_THOUGHT] = show_thought,
 	[PART_PYTHON] = show_python,
 	[PART_FUNCTION] = show_function,
 	[PART_IGNORED] = show_ignored,

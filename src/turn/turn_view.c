@@ -67,11 +67,10 @@ static void write_usage(const struct turn *t, struct json_writer *w)
 static void write_output(const struct turn *t, enum turn_moment moment,
 			 unsigned include, struct json_writer *w)
 {
-	bool outputs = (include | t->ask.include) & ITEM_INCLUDE_OUTPUTS;
-
 	json_write_array(w, "output");
 	for (size_t i = 0; i < t->item_count && moment == MOMENT_NOW; i++)
-		out_item_write(w, NULL, &t->items[i], OUT_AS_IS, outputs);
+		out_item_write(w, NULL, &t->items[i], OUT_AS_IS,
+			       include | t->ask.include);
 	json_write_close(w);
 }
 
@@ -111,11 +110,6 @@ static const struct out_item *item_of(const struct turn *t,
 				      const struct event *event)
 {
 	return &t->items[event->item];
-}
-
-static bool shows_outputs(const struct turn *t)
-{
-	return t->ask.include & ITEM_INCLUDE_OUTPUTS;
 }
 
 static void write_response(const struct turn *t, const struct event *event,
@@ -177,7 +171,7 @@ static void write_item(const struct turn *t, const struct event *event,
 	out_item_write(w, "item", item_of(t, event),
 		       event->kind == EVENT_ITEM_ADDED ? OUT_AS_BEGUN
 						       : OUT_AS_IS,
-		       shows_outputs(t));
+		       t->ask.include);
 }
 
 static void write_part(const struct turn *t, const struct event *event,
@@ -212,6 +206,22 @@ static void write_words(const struct turn *t, const struct event *event,
 		write_annotation(t, event, w);
 		break;
 	}
+}
+
+static void write_summary(const struct turn *t, const struct event *event,
+			  size_t offset, struct json_writer *w)
+{
+	write_place(t, event, false, w);
+	json_write_uint(w, "summary_index", 0);
+	if (event->kind == EVENT_SUMMARY_DELTA)
+		write_delta(t, event, offset, w);
+	else if (event->kind == EVENT_SUMMARY_TEXT_DONE)
+		write_text(t, event, "text", w);
+	else
+		out_item_write_part(w, "part", item_of(t, event),
+				    event->kind == EVENT_SUMMARY_ADDED
+					    ? OUT_AS_BEGUN
+					    : OUT_AS_IS);
 }
 
 static void write_call(const struct turn *t, const struct event *event,
@@ -264,6 +274,12 @@ void turn_event_write(const struct turn *t, const struct event *event,
 	case EVENT_REFUSAL_DONE:
 	case EVENT_ANNOTATION:
 		write_words(t, event, offset, w);
+		break;
+	case EVENT_SUMMARY_ADDED:
+	case EVENT_SUMMARY_DELTA:
+	case EVENT_SUMMARY_TEXT_DONE:
+	case EVENT_SUMMARY_DONE:
+		write_summary(t, event, offset, w);
 		break;
 	default:
 		write_call(t, event, offset, w);

@@ -64,6 +64,7 @@ struct upstream_item {
  *		top_logprobs, parallel_tool_calls, reasoning, text, user,
  *		metadata, service_tier… that the client gave; NULL: none
  * @trace:	traceparent, or NULL
+ * @encrypted:	What it thinks is wanted in its server's encrypted form, too
  */
 struct upstream_round {
 	const char *model;
@@ -74,6 +75,7 @@ struct upstream_round {
 	const char *tool_choice;
 	const char *options;
 	const char *trace;
+	bool encrypted;
 };
 
 enum upstream_finish {
@@ -110,13 +112,15 @@ struct upstream_end {
  * Pieces end at character borders and are valid UTF-8. A call's arguments
  * are complete when the next call begins or the round ends; calls do not
  * interleave, and their index counts from 0. Nothing is called from inside
- * upstream_ask(). @end comes exactly once and last, unless the call is freed
+ * upstream_ask(). @encrypted ends a piece of thinking, of which nothing else may
+ * have come. @end comes exactly once and last, unless the call is freed
  * before; the call may be freed from inside any of these.
  */
 struct upstream_events {
 	void (*text)(void *userdata, const char *data, size_t size);
 	void (*refusal)(void *userdata, const char *data, size_t size);
 	void (*reasoning)(void *userdata, const char *data, size_t size);
+	void (*encrypted)(void *userdata, const char *data, size_t size);
 	void (*call)(void *userdata, unsigned index, const char *call_id,
 		     const char *name);
 	void (*arguments)(void *userdata, unsigned index, const char *data,

@@ -77,6 +77,12 @@ void upstream_answer_reasoning(struct upstream_answer *a, const char *data,
 	tell(a, a->events->reasoning, data, size);
 }
 
+void upstream_answer_encrypted(struct upstream_answer *a, const char *data,
+			       size_t size)
+{
+	tell(a, a->events->encrypted, data, size);
+}
+
 /* ---------------------------------------------------------------- calls */
 
 static struct upstream_said_call *find(const struct upstream_answer *a,

@@ -54,6 +54,8 @@ void upstream_answer_refusal(struct upstream_answer *a, const char *data,
 			     size_t size);
 void upstream_answer_reasoning(struct upstream_answer *a, const char *data,
 			       size_t size);
+void upstream_answer_encrypted(struct upstream_answer *a, const char *data,
+			       size_t size);
 
 /**
  * struct upstream_piece - A piece of a call

@@ -179,6 +179,7 @@ static const struct upstream_events events = {
 	.text = on_text,
 	.refusal = on_other,
 	.reasoning = on_other,
+	.encrypted = on_other,
 	.call = on_call,
 	.arguments = on_arguments,
 	.end = on_end,

@@ -41,6 +41,25 @@ static int got_reasoning(struct upstream_reader *r,
 	return 0;
 }
 
+/* Parts of a summary are paragraphs. */
+static int got_summary_part(struct upstream_reader *r,
+			    const struct json_object *event, struct error *err)
+{
+	(void)err;
+	if (upstream_json_uint(event, "summary_index") > 0)
+		upstream_answer_reasoning(r->answer, "\n\n", 2);
+	return 0;
+}
+
+static void pass_encrypted(struct upstream_reader *r,
+			   const struct json_object *item)
+{
+	struct json_string s =
+		json_string_of(json_member(item, "encrypted_content"));
+
+	upstream_answer_encrypted(r->answer, s.data, s.length);
+}
+
 static int pass_call(struct upstream_reader *r, int64_t key,
 		     const struct json_object *item, struct json_string arguments,
 		     struct error *err)
@@ -104,6 +123,8 @@ static int got_item_done(struct upstream_reader *r,
 	const struct json_object *item = json_member(event, "item");
 	int n;
 
+	if (upstream_json_is_type(item, "reasoning"))
+		pass_encrypted(r, item);
 	if (!upstream_json_is_type(item, "function_call"))
 		return 0;
 	n = pass_rest(r, key_of(event), item, json_member(item, "arguments"),
@@ -171,6 +192,7 @@ static const struct {
 } events[] = {
 	{ "response.output_text.delta", got_text },
 	{ "response.refusal.delta", got_refusal },
+	{ "response.reasoning_summary_part.added", got_summary_part },
 	{ "response.reasoning_summary_text.delta", got_reasoning },
 	{ "response.reasoning_text.delta", got_reasoning },
 	{ "response.output_item.added", got_item },
@@ -213,6 +235,23 @@ static void pass_parts(struct upstream_reader *r,
 	}
 }
 
+static void pass_thought(struct upstream_reader *r,
+			 const struct json_object *item)
+{
+	const struct json_object *summary = json_member(item, "summary");
+	size_t i;
+
+	for (i = 0; i < json_array_size(summary); i++) {
+		struct json_string s = json_string_of(
+			json_member(json_array_at(summary, i), "text"));
+
+		if (i > 0)
+			upstream_answer_reasoning(r->answer, "\n\n", 2);
+		upstream_answer_reasoning(r->answer, s.data, s.length);
+	}
+	pass_encrypted(r, item);
+}
+
 int upstream_responses_read_whole(struct upstream_reader *r,
 				  const struct json_object *response,
 				  struct error *err)
@@ -229,6 +268,8 @@ int upstream_responses_read_whole(struct upstream_reader *r,
 				      json_member(item, "arguments"), err);
 		else if (upstream_json_is_type(item, "message"))
 			pass_parts(r, json_member(item, "content"));
+		else if (upstream_json_is_type(item, "reasoning"))
+			pass_thought(r, item);
 	}
 	return n < 0 ? n : take_end(r, response);
 }

@@ -149,6 +149,11 @@ void upstream_responses_write(struct json_writer *w,
 	size_t i;
 
 	json_write_bool(w, "store", false);
+	if (c->round->encrypted) {
+		json_write_array(w, "include");
+		json_write_string(w, NULL, "reasoning.encrypted_content");
+		json_write_close(w);
+	}
 	if (instructions && *instructions)
 		json_write_string(w, "instructions", instructions);
 	json_write_array(w, "input");

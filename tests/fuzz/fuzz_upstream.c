@@ -57,6 +57,7 @@ static const struct upstream_events events = {
 	.text = on_text,
 	.refusal = on_text,
 	.reasoning = on_text,
+	.encrypted = on_text,
 	.call = on_call,
 	.arguments = on_arguments,
 };

@@ -134,6 +134,9 @@ static void take_added(struct response_reader *reader,
 	} else if (strcmp(item->type, "message") == 0) {
 		assert_int_equal(json_array_size(json_member(object, "content")),
 				 0);
+	} else if (strcmp(item->type, "reasoning") == 0) {
+		assert_int_equal(json_array_size(json_member(object, "summary")),
+				 0);
 	} else {
 		assert_string_equal(string_at(object, "arguments"), "");
 	}
@@ -162,6 +165,10 @@ static void take_done(struct response_reader *reader,
 		assert_int_equal(item->completed, whole);
 	} else if (strcmp(item->type, "message") == 0) {
 		assert_true(item->text_done && item->part_done);
+	} else if (strcmp(item->type, "reasoning") == 0) {
+		assert_int_equal(json_array_size(json_member(object, "summary")),
+				 item->part_done);
+		assert_int_equal(item->text.length > 0, item->part_done);
 	} else {
 		assert_string_equal(string_at(object, "arguments"),
 				    buf_str(&item->text));
@@ -245,6 +252,33 @@ static void take_part(struct response_reader *reader, const char *type,
 	}
 }
 
+static void take_summary(struct response_reader *reader, const char *type,
+			 const struct json_object *event)
+{
+	struct reader_item *item = item_at(reader, event);
+	const struct json_object *part = json_member(event, "part");
+
+	assert_string_equal(item->type, "reasoning");
+	assert_int_equal(number_at(event, "summary_index"), 0);
+	if (part) {
+		assert_string_equal(string_at(part, "type"), "summary_text");
+		assert_string_equal(string_at(part, "text"),
+				    buf_str(&item->text));
+		assert_int_equal(item->kind ? 's' : 0, item->kind);
+		item->part_done = item->kind == 's';
+		item->kind = 's';
+	} else if (is_delta(type)) {
+		assert_int_equal(item->kind, 's');
+		assert_int_equal(
+			buf_add_str(&item->text, string_at(event, "delta")),
+			0);
+	} else {
+		item->text_done = true;
+		assert_string_equal(string_at(event, "text"),
+				    buf_str(&item->text));
+	}
+}
+
 static void take_words(struct response_reader *reader, const char *type,
 		       const struct json_object *event)
 {
@@ -283,6 +317,7 @@ static const struct {
 	{ PREFIX "content_part.", take_part },
 	{ PREFIX "output_text.", take_words },
 	{ PREFIX "refusal.", take_words },
+	{ PREFIX "reasoning_summary_", take_summary },
 	{ PREFIX "created", take_response },
 	{ PREFIX "queued", take_response },
 	{ PREFIX "in_progress", take_response },

@@ -20,7 +20,7 @@ struct reader_item {
 	char id[ID_SIZE];
 	char type[32];
 	char status[16];	/* of output_item.done; "" before */
-	char kind;		/* of its part: 't', 'r', or 0 */
+	char kind;		/* of its part: 't', 'r', 's', or 0 */
 	bool code_done;
 	bool interpreting;
 	bool completed;

@@ -83,6 +83,7 @@ int upstream_ask(struct upstream *model, const struct upstream_round *round,
 	note(model, "tools", round->tools);
 	note(model, "tool_choice", round->tool_choice);
 	note(model, "options", round->options);
+	note(model, "encrypted", round->encrypted ? "yes" : NULL);
 	for (size_t i = 0; i < round->item_count; i++)
 		note(model, "item", round->items[i].json);
 	return 0;
@@ -107,6 +108,18 @@ void model_refusal(struct upstream *model, const char *text)
 {
 	model->call->events->refusal(model->call->userdata, text,
 				     strlen(text));
+}
+
+void model_thought(struct upstream *model, const char *text)
+{
+	model->call->events->reasoning(model->call->userdata, text,
+				       strlen(text));
+}
+
+void model_encrypted(struct upstream *model, const char *text)
+{
+	model->call->events->encrypted(model->call->userdata, text,
+				       strlen(text));
 }
 
 void model_call(struct upstream *model, unsigned index, const char *id,

@@ -36,6 +36,8 @@ struct upstream {
 
 void model_text(struct upstream *model, const char *text);
 void model_refusal(struct upstream *model, const char *text);
+void model_thought(struct upstream *model, const char *text);
+void model_encrypted(struct upstream *model, const char *text);
 void model_call(struct upstream *model, unsigned index, const char *id,
 		const char *name);
 void model_arguments(struct upstream *model, unsigned index, const char *text);

@@ -64,3 +64,8 @@ unit_tests += %reldir%/test_turn_files
 tests_unit_test_turn_files_SOURCES = %reldir%/test_turn_files.c \
 	$(turn_fixture)
 tests_unit_test_turn_files_LDADD = $(turn_fixture_libs)
+
+unit_tests += %reldir%/test_turn_thought
+tests_unit_test_turn_thought_SOURCES = %reldir%/test_turn_thought.c \
+	$(turn_fixture)
+tests_unit_test_turn_thought_LDADD = $(turn_fixture_libs)

@@ -100,6 +100,11 @@ static void on_reasoning(void *userdata, const char *data, size_t size)
 	print_text(userdata, "reasoning", data, size);
 }
 
+static void on_encrypted(void *userdata, const char *data, size_t size)
+{
+	print_text(userdata, "encrypted", data, size);
+}
+
 static void on_call(void *userdata, unsigned index, const char *call_id,
 		    const char *name)
 {
@@ -172,6 +177,7 @@ static const struct upstream_events events = {
 	.text = on_text,
 	.refusal = on_refusal,
 	.reasoning = on_reasoning,
+	.encrypted = on_encrypted,
 	.call = on_call,
 	.arguments = on_arguments,
 	.end = on_end,
@@ -247,6 +253,7 @@ static void ask(struct asker *asker, const struct json_object *input)
 		.tools = tools,
 		.tool_choice = choice,
 		.options = options,
+		.encrypted = json_is_true(json_member(input, "encrypted")),
 	};
 	size_t i;
 

@@ -432,6 +432,8 @@ class ResponsesWriter:
         yield self.event("response.output_item.added", output_index=len(self.output), item={**item, "summary": []})
         for piece in pieces(self.answer.reasoning):
             yield self.event("response.reasoning_summary_text.delta", **at, delta=piece)
+        if "reasoning.encrypted_content" in self.answer.asked.body.get("include", ()):
+            item["encrypted_content"] = "cipher of " + self.answer.reasoning
         yield from self.end({**item, "summary": [{"type": "summary_text", "text": self.answer.reasoning}]})
 
     def usage(self):

@@ -131,6 +131,34 @@ def reasoning_and_refusal_are_told_as_such(model, protocol):
     assert told.end["thought"] > 0
 
 
+@alone
+def what_is_thought_comes_encrypted_if_it_is_asked_for(model):
+    text = "!think first this, then that\n!say yes"
+    for whole in ("", "\n!whole"):
+        told = ask(model.url, text + whole, "responses", encrypted=True)
+        assert model.log[-1]["body"]["include"] == ["reasoning.encrypted_content"]
+        assert told.all("encrypted") == "cipher of first this, then that"
+        assert told.all("reasoning") == "first this, then that" and told.all("text") == "yes"
+        told = ask(model.url, text + whole, "responses")
+        assert "include" not in model.log[-1]["body"] and told.all("encrypted") == ""
+    # Chat Completions have no such thing.
+    told = ask(model.url, text, "chat", encrypted=True)
+    assert "include" not in model.log[-1]["body"] and told.all("encrypted") == "" and told.all("text") == "yes"
+
+
+def summaries_in_parts_are_paragraphs():
+    def event(kind, **members):
+        return {"type": f"response.{kind}", "output_index": 0, "item_id": "rs_1", **members}
+    told = ask(stream(
+        event("reasoning_summary_part.added", summary_index=0),
+        event("reasoning_summary_text.delta", summary_index=0, delta="one"),
+        event("reasoning_summary_part.added", summary_index=1),
+        event("reasoning_summary_text.delta", summary_index=1, delta="two"),
+        {"type": "response.completed", "response": {"status": "completed", "usage": None}}, end=False),
+        protocol="responses")
+    assert told.all("reasoning") == "one\n\ntwo" and told.end["end"] == "stop"
+
+
 @both
 def limits_and_filters_have_their_own_end(model, protocol):
     assert ask(model.url, "!say something long enough\n!cut", protocol).end["end"] == "length"
