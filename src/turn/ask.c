@@ -253,6 +253,8 @@ static int take_fields(const struct fields *fields, struct ask *ret,
 	ret->background = fields->background;
 	ret->max_calls = fields->max_calls;
 	ret->max_tokens = fields->max_tokens;
+	ret->truncate = fields->truncation.data &&
+			strcmp(fields->truncation.data, "auto") == 0;
 	if (fields->background && !fields->store)
 		return refuse(err, "background", "invalid_value",
 			      "'background' needs 'store': the response is "

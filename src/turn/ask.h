@@ -36,6 +36,7 @@ enum {
  * @max_calls:	Calls of the interpreter; or ASK_CALLS_UNLIMITED
  * @max_tokens:	Of all answers together; 0: no limit
  * @include:	Bits of enum item_include
+ * @truncate:	What is too long for the model is to be forgotten
  * @summary:	What the model thinks is to be shown
  * @input:	Its own items
  * @echo:	JSON object: the members of the response that say what was asked
@@ -52,6 +53,7 @@ struct ask {
 	int64_t max_calls;
 	int64_t max_tokens;
 	unsigned include;
+	bool truncate;
 	bool summary;
 	struct tool_set tools;
 	struct items input;

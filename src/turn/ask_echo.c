@@ -54,7 +54,7 @@ static const char *const options[] = {
 	"parallel_tool_calls", "prompt_cache_key", "reasoning",
 	"safety_identifier",   "service_tier",	   "temperature",
 	"text",		       "top_logprobs",	   "top_p",
-	"user",		       "metadata",
+	"user",		       "metadata",     "truncation",
 };
 
 static void write_conversation(const struct ask *ask, struct json_writer *w)

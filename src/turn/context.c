@@ -176,6 +176,12 @@ void context_done(struct context *c)
 	*c = (struct context){ .count = 0 };
 }
 
+void context_fresh(struct context *c)
+{
+	c->fresh = true;
+	c->fresh_at = c->count;
+}
+
 int context_lower(struct context *c, const char *json, size_t size,
 		  struct error *err)
 {

@@ -30,6 +30,8 @@ enum {
 	CONTEXT_PATH_SIZE = sizeof("/mnt/data/") + NAME_FILE_MAX,
 	CONTEXT_IMAGE_MAX = 4 << 20,
 	CONTEXT_CALL_ID_MAX = 128,
+	/* So many times of what a model is told is read, to be forgotten. */
+	CONTEXT_TRUNCATED_MAX = 8,
 };
 
 /**
@@ -38,6 +40,7 @@ enum {
  * @result_max:	Bytes of a result of the interpreter
  * @python:	What the interpreter is called as a function
  * @interpreter: There is one: files go to it
+ * @truncate:	What is too much is forgotten, instead of refused
  */
 struct context_config {
 	struct core *core;
@@ -46,6 +49,7 @@ struct context_config {
 	size_t result_max;
 	const char *python;
 	bool interpreter;
+	bool truncate;
 };
 
 /**
@@ -76,7 +80,8 @@ struct context_gap {
 /**
  * struct context - Private to context*.c, but for reading
  * @container:	Of the newest call of the interpreter, or ""
- * @fresh:	What is added is this request's own
+ * @fresh:	What is added is this request's own; context_fresh() sets it
+ * @fresh_at:	The first item of that
  * @settled:	The container for which its files have their names
  */
 struct context {
@@ -95,10 +100,14 @@ struct context {
 	char (*waiting)[CONTEXT_CALL_ID_MAX + 1];
 	size_t waiting_count;
 	bool fresh;
+	size_t fresh_at;
 };
 
 void context_init(struct context *c, const struct context_config *config);
 void context_done(struct context *c);
+
+/** context_fresh() - From here on it is the request's own */
+void context_fresh(struct context *c);
 
 /** context_lower() - Add a kept item */
 int context_lower(struct context *c, const char *json, size_t size,
@@ -160,6 +169,14 @@ int context_settle(struct context *c, const char *container,
 		   struct error *err);
 
 void context_files_done(struct context *c);
+
+/* context_shrink.c */
+
+/** context_make_room() - For an item, by forgetting; or -EMSGSIZE */
+int context_make_room(struct context *c, const char *json, size_t size);
+
+/** context_halve() - Its server finds it too long; Return: whether that helped */
+bool context_halve(struct context *c);
 
 /* context_items.c */
 

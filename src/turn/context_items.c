@@ -19,10 +19,10 @@ int context_add_item(struct context *c, struct buf *text, int r)
 	struct upstream_item *items;
 	size_t room;
 
+	if (r >= 0 && text->length > c->config.max_bytes - c->bytes)
+		r = context_make_room(c, buf_str(text), text->length);
 	if (r < 0)
 		return r;
-	if (text->length > c->config.max_bytes - c->bytes)
-		return -EMSGSIZE;
 	if (c->count == c->room) {
 		room = c->room ? 2 * c->room : 16;
 		items = reallocarray(c->items, room, sizeof(*items));

@@ -17,6 +17,7 @@ libturn_a_SOURCES = \
 	%reldir%/context_files.c \
 	%reldir%/context_items.c \
 	%reldir%/context_parts.c \
+	%reldir%/context_shrink.c \
 	%reldir%/event_log.c %reldir%/event_log.h \
 	%reldir%/item.c %reldir%/item.h \
 	%reldir%/item_include.c \

@@ -327,6 +327,21 @@ static void on_arguments(void *userdata, unsigned index, const char *data,
 		add_data(t, last_part(t->round), data, size);
 }
 
+/* Its server found it too long, and nothing has been said yet. */
+static bool ask_less(struct turn *t, const struct error *failure)
+{
+	struct error err = ERROR_INIT;
+
+	if (strcmp(failure->reason, "context_length_exceeded") != 0 ||
+	    t->round->count > 0 || !context_halve(&t->context))
+		return false;
+	upstream_call_free(take_ptr(t->call));
+	t->round->number--;
+	if (turn_ask(t, &err) < 0)
+		turn_fail(t, &err);
+	return true;
+}
+
 static void on_end(void *userdata, const struct upstream_end *end)
 {
 	struct turn *t = userdata;
@@ -339,7 +354,8 @@ static void on_end(void *userdata, const struct upstream_end *end)
 	t->usage.reasoning_tokens += end->usage.reasoning_tokens;
 	if (end->finish == UPSTREAM_FAILED) {
 		err = *end->error;
-		turn_fail(t, &err);
+		if (!ask_less(t, &err))
+			turn_fail(t, &err);
 		return;
 	}
 	upstream_call_free(take_ptr(t->call));

@@ -161,6 +161,7 @@ static int step_read(struct turn *t, struct error *err)
 		.result_max = t->turns->result_max,
 		.python = t->ask.tools.python,
 		.interpreter = t->ask.tools.interpreter,
+		.truncate = t->ask.truncate,
 	};
 	const char *previous = t->ask.previous[0] ? t->ask.previous : NULL;
 	const char *conversation =
@@ -177,7 +178,10 @@ static int step_read(struct turn *t, struct error *err)
 	if (!previous && !conversation)
 		return 1;
 	return core_context_read(config.core, &t->who, previous, conversation,
-				 config.max_bytes, on_earlier_item, on_read, t,
+				 config.truncate ? CONTEXT_TRUNCATED_MAX *
+							   config.max_bytes
+						 : config.max_bytes,
+				 on_earlier_item, on_read, t,
 				 &t->reading, err);
 }
 
@@ -186,7 +190,7 @@ static int step_lower(struct turn *t, struct error *err)
 	char container[ID_SIZE];
 	int r = 0;
 
-	t->context.fresh = true;
+	context_fresh(&t->context);
 	for (size_t i = 0; i < t->ask.input.count && r >= 0; i++)
 		r = context_lower(&t->context, t->ask.input.list[i].json,
 				  t->ask.input.list[i].size, err);

@@ -163,15 +163,21 @@ void model_end(struct upstream *model, enum upstream_finish finish)
 	model->call->events->end(model->call->userdata, &end);
 }
 
+void model_fail_with(struct upstream *model, const struct error *err)
+{
+	const struct upstream_end end = {
+		.finish = UPSTREAM_FAILED,
+		.error = err,
+	};
+
+	model->call->events->end(model->call->userdata, &end);
+}
+
 void model_fail(struct upstream *model, enum error_code code,
 		const char *message)
 {
 	struct error err = ERROR_INIT;
-	const struct upstream_end end = {
-		.finish = UPSTREAM_FAILED,
-		.error = &err,
-	};
 
 	error_set(&err, code, "%s", message);
-	model->call->events->end(model->call->userdata, &end);
+	model_fail_with(model, &err);
 }

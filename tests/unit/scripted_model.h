@@ -46,6 +46,7 @@ void model_arguments(struct upstream *model, unsigned index, const char *text);
 void model_python(struct upstream *model, unsigned index, const char *id,
 		  const char *arguments);
 void model_end(struct upstream *model, enum upstream_finish finish);
+void model_fail_with(struct upstream *model, const struct error *err);
 void model_fail(struct upstream *model, enum error_code code,
 		const char *message);
 

@@ -69,3 +69,8 @@ unit_tests += %reldir%/test_turn_thought
 tests_unit_test_turn_thought_SOURCES = %reldir%/test_turn_thought.c \
 	$(turn_fixture)
 tests_unit_test_turn_thought_LDADD = $(turn_fixture_libs)
+
+unit_tests += %reldir%/test_turn_truncation
+tests_unit_test_turn_truncation_SOURCES = %reldir%/test_turn_truncation.c \
+	$(turn_fixture)
+tests_unit_test_turn_truncation_LDADD = $(turn_fixture_libs)
