@@ -63,6 +63,13 @@ int core_pool_check(struct core *core, const char *name, struct error *err)
 	return r;
 }
 
+static int no_hypervisor(struct error *err)
+{
+	return error_set(err, ERR_HYPERVISOR,
+			 "No container can be started now: the hypervisor "
+			 "process is not there");
+}
+
 static int find_pool(struct core *core, const struct container_spec *spec,
 		     struct pool **ret, struct error *err)
 {
@@ -73,10 +80,7 @@ static int find_pool(struct core *core, const struct container_spec *spec,
 	if (!pool)
 		return core_pool_check(core, name, err);
 	if (!vmd_client_hello(core->vmd))
-		r = error_set(
-			err, ERR_HYPERVISOR,
-			"No container can be "
-			"started now: the hypervisor process is not there");
+		r = no_hypervisor(err);
 	else if (!pool->known)
 		r = error_set(err, ERR_HYPERVISOR,
 			      "Pool '%s' is not known to "
@@ -301,17 +305,18 @@ static int create_go_on(struct create *cr, struct error *err)
 	return r;
 }
 
-static bool on_room(struct waiter *w)
+static bool on_room(struct waiter *w, struct error *err)
 {
 	struct create *cr = create_of(w);
-	struct error err = ERROR_INIT;
 
-	if (!vmd_client_hello(cr->core->vmd))
+	if (!vmd_client_hello(cr->core->vmd)) {
+		(void)no_hypervisor(err);
 		return false;
-	if (create_go_on(cr, &err) < 0) {
-		if (err.code == ERR_CAPACITY)
+	}
+	if (create_go_on(cr, err) < 0) {
+		if (err->code == ERR_CAPACITY)
 			return false;
-		create_give_up(cr, &err);
+		create_give_up(cr, err);
 	}
 	return true;
 }

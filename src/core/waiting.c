@@ -46,11 +46,11 @@ static void on_deadline(struct timer *t, void *userdata)
 	(void)t;
 	error_set(&err, ERR_CAPACITY,
 		  "There was no room for another container in pool '%s' within "
-		  "%llu s: %llu of at most %llu run, %u creates wait",
+		  "%llu s: %llu of at most %llu run, %u creates wait. %s",
 		  q->pool->name,
 		  (unsigned long long)(core->set.queue_wait / USEC_PER_SEC),
 		  (unsigned long long)q->pool->vm_count,
-		  (unsigned long long)q->pool->max, q->count);
+		  (unsigned long long)q->pool->max, q->count, q->lack.message);
 	error_set_reason(&err, "capacity");
 	while ((w = TAILQ_FIRST(&q->list)) && w->until <= now) {
 		waiting_remove(q, w);
@@ -73,7 +73,8 @@ static void on_room(struct timer *t, void *userdata)
 
 		/* Out of the queue while it tries: it may be gone afterwards. */
 		waiting_remove(q, w);
-		if (w->try(w)) {
+		q->lack = ERROR_INIT;
+		if (w->try(w, &q->lack)) {
 			core->metrics.queue_usec += usec_sub(now, since);
 			continue;
 		}
@@ -127,6 +128,8 @@ int waiting_add(struct pool *pool, struct waiter *w, int r, struct error *err)
 		return r;
 	}
 	core->metrics.creates_queued++;
+	if (q->count == 0)
+		q->lack = *err;
 	w->until =
 		usec_add(clock_boot(core->guest_clock), core->set.queue_wait);
 	TAILQ_INSERT_TAIL(&q->list, w, next);

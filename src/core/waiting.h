@@ -26,22 +26,27 @@ struct pool;
 /**
  * struct waiter - One who waits; part of its owner
  * @try:	Room may be there: returns whether it waits no more. It may
- *		have been answered then, and freed
+ *		have been answered then, and freed; else @err says what lacks
  * @refused:	It waits no more, and there was no room
  */
 struct waiter {
 	TAILQ_ENTRY(waiter) next;
 	usec_t until;
-	bool (*try)(struct waiter *w);
+	bool (*try)(struct waiter *w, struct error *err);
 	void (*refused)(struct waiter *w, const struct error *err);
 };
 
 TAILQ_HEAD(waiter_list, waiter);
 
+/**
+ * struct waiting - The queue of a pool
+ * @lack:	Of what the first one found too little, when it last looked
+ */
 struct waiting {
 	struct pool *pool;
 	struct waiter_list list; /* oldest first: all wait equally long */
 	unsigned count;
+	struct error lack;
 	struct timer *deadline;
 	struct timer *room; /* not from within whoever left */
 };

@@ -96,6 +96,35 @@ static void who_waits_for_the_hosts_memory_gets_it_once_it_is_free(void **state)
 		    12);
 }
 
+/* Not only that a pool with room had none. */
+static void who_waited_in_vain_is_told_what_the_host_lacks(void **state)
+{
+	const struct container_spec spec = { .name = "x" };
+	struct answer a = { .called = false };
+	struct fixture *fx = *state;
+
+	fixture_set(fx, "host.memory_reserve=256M");
+	fixture_set(fx, "session.queue=1");
+	fixture_set(fx, "session.queue_wait=10");
+	fixture_host(fx, 200, 0);
+	fixture_start(fx);
+	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
+					       on_container, &a, &a.err),
+			 0);
+	/* What it is told is how it was when last looked at. */
+	fixture_host(fx, 255, 0);
+	clock_advance(fx->clock, WAITING_LOOK_USEC);
+	fixture_settle(fx);
+	clock_advance(fx->clock, 10 * USEC_PER_SEC);
+	RUN_UNTIL(fx, a.called);
+	assert_true(a.failed);
+	assert_int_equal(a.err.code, ERR_CAPACITY);
+	assert_non_null(strstr(a.err.message, "within 10 s: 0 of at most"));
+	assert_non_null(strstr(a.err.message,
+			       "The host has 255 MiB of memory left; below "
+			       "256 MiB no container is started"));
+}
+
 static void the_kernels_figure_of_memory_is_read(void **state)
 {
 	uint64_t bytes = 0;
@@ -202,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_host_below_its_floors_starts_nothing),
 		TEST(who_waits_for_the_hosts_memory_gets_it_once_it_is_free),
+		TEST(who_waited_in_vain_is_told_what_the_host_lacks),
 		cmocka_unit_test(the_kernels_figure_of_memory_is_read),
 		TEST(the_queue_is_counted),
 		TEST(a_budget_counts_each_session_from_its_own_begin),
