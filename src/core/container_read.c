@@ -196,8 +196,7 @@ int core_container_named(struct core *core, const struct principal *who,
 	struct container *c = handle_find(core, who, dialect, pool, name);
 
 	if (!c)
-		return error_set(err, ERR_NOT_FOUND,
-				 "There is no session '%s' now", name);
+		return handle_tell_ended(core, who, dialect, pool, name, err);
 	return core_container_get(core, who, c->id, touch, ret, err);
 }
 

@@ -331,7 +331,8 @@ int core_container_live(struct core *core, const struct principal *who,
 /**
  * core_container_named() - The container that a handle stands for
  *
- * Return: 0; ERR_NOT_FOUND if there is none now
+ * Return: 0; ERR_NOT_FOUND if there is none now, with a message that says when and
+ * why the last one expired, if one did that the ledger still has
  */
 int core_container_named(struct core *core, const struct principal *who,
 			 enum core_dialect dialect, const char *pool,

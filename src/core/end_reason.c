@@ -8,6 +8,8 @@
 
 #include "vmd/vmd_proto.h"
 
+enum { WHEN_SIZE = 32 };
+
 static const struct {
 	const char *name;
 	const char *sentence;
@@ -71,24 +73,45 @@ const char *end_reason_sentence(enum end_reason reason)
 	return reasons[reason].sentence;
 }
 
+static const char *when_ended(usec_t ended_usec, char ret[WHEN_SIZE])
+{
+	time_t sec = (time_t)(ended_usec / USEC_PER_SEC);
+	struct tm tm;
+
+	if (ended_usec == 0 || !gmtime_r(&sec, &tm) ||
+	    strftime(ret, WHEN_SIZE, "at %Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		strcpy(ret, "just now");
+	return ret;
+}
+
 int end_reason_tell(const char *id, enum end_reason reason, usec_t ended_usec,
 		    struct error *err)
 {
-	time_t sec = (time_t)(ended_usec / USEC_PER_SEC);
-	char when[32] = "just now";
-	struct tm tm;
+	char when[WHEN_SIZE];
 	int r;
 
-	if (ended_usec && gmtime_r(&sec, &tm))
-		(void)strftime(when, sizeof(when), "at %Y-%m-%dT%H:%M:%SZ",
-			       &tm);
 	r = error_set(err, ERR_NOT_FOUND,
 		      "Container '%s' expired %s: %s (%s). "
 		      "Create a new one; its files can still be downloaded",
-		      id, when, end_reason_sentence(reason),
-		      end_reason_name(reason));
+		      id, when_ended(ended_usec, when),
+		      end_reason_sentence(reason), end_reason_name(reason));
 	error_set_reason(err, "container_expired");
 	return r;
+}
+
+int end_reason_tell_named(const char *id, const char *name,
+			  enum end_reason reason, usec_t ended_usec,
+			  struct error *err)
+{
+	char when[WHEN_SIZE];
+
+	return error_set(err, ERR_NOT_FOUND,
+			 "Session '%s' expired %s: %s (%s). The next execution "
+			 "or upload begins a new one; its files are those of "
+			 "container '%s'",
+			 name, when_ended(ended_usec, when),
+			 end_reason_sentence(reason), end_reason_name(reason),
+			 id);
 }
 
 enum end_reason end_reason_parse(const char *name)

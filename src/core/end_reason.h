@@ -52,6 +52,15 @@ const char *end_reason_sentence(enum end_reason reason);
 int end_reason_tell(const char *id, enum end_reason reason, usec_t ended_usec,
 		    struct error *err);
 
+/**
+ * end_reason_tell_named() - The same, of a session known by a name of a client's
+ *
+ * Sets no reason: what a name that stands for nothing is called is the dialect's.
+ */
+int end_reason_tell_named(const char *id, const char *name,
+			  enum end_reason reason, usec_t ended_usec,
+			  struct error *err);
+
 /** end_reason_parse() - The reason of a word; END_NONE for an unknown one */
 enum end_reason end_reason_parse(const char *name);
 

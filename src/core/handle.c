@@ -8,6 +8,11 @@
 #include "base/hex.h"
 #include "core/container.h"
 
+enum {
+	/* Rows of a name that are looked at for one that was this handle's. */
+	LAST_LOOK = 16,
+};
+
 /** struct handle_parts - What makes a handle; characters only, so no padding */
 struct handle_parts {
 	char tenant[STORE_TENANT_SIZE];
@@ -53,6 +58,53 @@ struct container *handle_find(struct core *core, const struct principal *who,
 	if (handle_write(&parts, handle) < 0)
 		return NULL;
 	return map_get(&core->handles, handle);
+}
+
+/** struct last - The newest container that a handle stood for, being looked for */
+struct last {
+	struct core *core;
+	const struct principal *who;
+	enum core_dialect dialect;
+	const char *pool;
+	const char *name;
+	struct error *err;
+	bool told;
+};
+
+/* While its end is not durable only its object knows of it. */
+static void on_row(void *userdata, const struct store_container *row)
+{
+	struct last *last = userdata;
+	const struct container *c = map_get(&last->core->containers, row->id);
+
+	if (last->told || strcmp(row->key_id, last->who->key_id) != 0 ||
+	    strcmp(row->pool, last->pool) != 0 ||
+	    dialect_parse(row->dialect) != last->dialect ||
+	    (c && (c->erased || !session_state_expired(c->state))))
+		return;
+	last->told = true;
+	(void)end_reason_tell_named(
+		row->id, last->name,
+		c ? c->reason : end_reason_parse(row->ended_reason),
+		c ? c->ended_usec : row->ended_usec, last->err);
+}
+
+/* Whoever wants no error has no use for the reason either. */
+int handle_tell_ended(struct core *core, const struct principal *who,
+		      enum core_dialect dialect, const char *pool,
+		      const char *name, struct error *err)
+{
+	const struct store_page newest = { .limit = LAST_LOOK };
+	struct last last = { core, who, dialect, pool, name, err, false };
+	bool more;
+
+	if (err)
+		(void)store_container_list(core->store, who->tenant, name,
+					   &newest, on_row, &last, &more);
+	if (last.told)
+		return -ENOENT;
+	return error_set(err, ERR_NOT_FOUND, "There is no session '%s' now",
+			 name);
 }
 
 int handle_take(struct container *c)

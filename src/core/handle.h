@@ -25,6 +25,15 @@ struct container *handle_find(struct core *core, const struct principal *who,
 			      const char *name);
 
 /**
+ * handle_tell_ended() - The error of whoever asks for one that stands for nothing
+ *
+ * Return: ERR_NOT_FOUND, as core_container_named() has it
+ */
+int handle_tell_ended(struct core *core, const struct principal *who,
+		      enum core_dialect dialect, const char *pool,
+		      const char *name, struct error *err);
+
+/**
  * handle_take() - A new or restored container stands for its name from now on
  *
  * Return: 0, also where names are no handles; -ENOMEM

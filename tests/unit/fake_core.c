@@ -275,6 +275,11 @@ int core_container_named(struct core *core, const struct principal *who,
 	(void)dialect;
 	(void)pool;
 	(void)touch;
+	if (!core->named && core->end_reason)
+		return end_reason_tell_named(FAKE_EXPIRED, name,
+					     core->end_reason,
+					     FAKE_ENDED_SEC * USEC_PER_SEC,
+					     err);
 	if (!core->named)
 		return error_set(err, ERR_NOT_FOUND,
 				 "There is no session '%s' now", name);

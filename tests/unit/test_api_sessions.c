@@ -281,6 +281,28 @@ static void looking_makes_no_session(void **state)
 	assert_string_equal(fx->core->name, "");
 }
 
+static void an_expired_session_is_told_in_all_that_only_looks(void **state)
+{
+	static const char *const looks[] = {
+		"/session?" NEW, "/executions/exec_1?" NEW,
+		"/files/a.txt?" NEW, "/files/content/a.txt?" OLD,
+	};
+	struct fixture *fx = *state;
+	size_t i;
+
+	fx->core->end_reason = END_IDLE_TIMEOUT;
+	for (i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+		_answer_ struct answer a = get(fx, looks[i]);
+
+		check_azure(&a, 404, "SessionNotFound");
+		assert_non_null(strstr(a.body, "expired at 20"));
+		assert_non_null(strstr(a.body, "(idle_timeout). The next "));
+	}
+	/* A list of its files is one of none, as before the first use. */
+	_answer_ struct answer list = get(fx, "/files?" NEW);
+	assert_string_equal(list.body, "{\"value\":[],\"nextLink\":null}");
+}
+
 static void metadata_says_what_there_is_without_a_session(void **state)
 {
 	struct fixture *fx = *state;
@@ -431,6 +453,7 @@ int main(void)
 		TEST(what_is_missing_or_wrong_is_named),
 		TEST(a_pool_that_is_not_there_is_not_found),
 		TEST(looking_makes_no_session),
+		TEST(an_expired_session_is_told_in_all_that_only_looks),
 		TEST(metadata_says_what_there_is_without_a_session),
 		TEST(a_session_can_be_seen_and_ended),
 		TEST(a_path_cannot_lead_out),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core_fixture.h"
 
+#include <errno.h>
+
 /* Sessions that clients know by a name of their own. */
 
 static const struct container_spec spec_named = {
@@ -26,13 +28,19 @@ static void get(struct fixture *fx, const struct principal *who, char *ret_id)
 	strcpy(ret_id, a.id);
 }
 
+static int look_as(struct fixture *fx, const struct principal *who,
+		   struct container_view *ret, struct error *err)
+{
+	return core_container_named(fx->core, who, DIALECT_SESSIONS,
+				    CORE_POOL_DEFAULT, "user-1", false, ret,
+				    err);
+}
+
 static int look(struct fixture *fx, struct container_view *ret)
 {
 	struct error err = ERROR_INIT;
 
-	return core_container_named(fx->core, &fx->who, DIALECT_SESSIONS,
-				    CORE_POOL_DEFAULT, "user-1", false, ret,
-				    &err);
+	return look_as(fx, &fx->who, ret, &err);
 }
 
 static void a_name_stands_for_one_container_however_many_ask(void **state)
@@ -136,6 +144,58 @@ static void a_name_is_free_again_when_its_session_ends(void **state)
 	assert_string_equal(v.id, second);
 }
 
+static void check_told(struct fixture *fx, const struct principal *who,
+		       const char *says)
+{
+	struct container_view v;
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(look_as(fx, who, &v, &err), -ENOENT);
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	/* The dialect has a word of its own. */
+	assert_string_equal(err.reason, "");
+	if (!strstr(err.message, says))
+		fail_msg("not '%s': %s", says, err.message);
+}
+
+#define NOTHING "There is no session 'user-1' now"
+
+static void a_name_whose_session_expired_is_told_when_and_why(void **state)
+{
+	struct fixture *fx = *state;
+	struct principal other = { .scopes = CORE_SCOPE_ALL };
+	struct answer gone = { .called = false };
+	char id[ID_SIZE];
+
+	fixture_set(fx, "session.hard=600");
+	fixture_start(fx);
+	strcpy(other.tenant, fx->who.tenant);
+	strcpy(other.key_id, "key_another");
+	check_told(fx, &fx->who, NOTHING);
+	get(fx, &fx->who, id);
+	fixture_settle(fx);
+	clock_advance(fx->clock, 600 * USEC_PER_SEC);
+	fixture_settle(fx);
+	check_told(fx, &fx->who, "Session 'user-1' expired just now: ");
+	clock_advance(fx->clock, 11 * USEC_PER_SEC); /* for its last files */
+	RUN_UNTIL(fx, fixture_container(fx, id).ended_at > 0);
+	check_told(fx, &fx->who, "Session 'user-1' expired at 20");
+	check_told(fx, &fx->who, "(hard_limit). The next execution or upload");
+	check_told(fx, &fx->who, id);
+	/* A name of another key is another name. */
+	check_told(fx, &other, NOTHING);
+
+	/* The ledger knows as well as the object did. */
+	fixture_kill(fx);
+	fixture_start(fx);
+	check_told(fx, &fx->who, "(hard_limit)");
+	assert_int_equal(core_container_delete(fx->core, &fx->who, id, on_done,
+					       &gone, &gone.err),
+			 0);
+	RUN_UNTIL(fx, gone.called);
+	check_told(fx, &fx->who, NOTHING);
+}
+
 static void a_name_outlives_the_daemon(void **state)
 {
 	struct fixture *fx = *state;
@@ -178,6 +238,7 @@ int main(void)
 		TEST(another_key_or_tenant_has_another_container),
 		TEST(only_those_of_a_key_are_listed),
 		TEST(a_name_is_free_again_when_its_session_ends),
+		TEST(a_name_whose_session_expired_is_told_when_and_why),
 		TEST(a_name_outlives_the_daemon),
 		TEST(in_other_dialects_names_may_be_shared),
 	};
