@@ -28,14 +28,6 @@ void cfile_fill_view(const struct store_cfile *row, struct cfile_view *ret)
 
 /* -------------------------------------------------------------------- read */
 
-static void touch(struct core *core, const char *container)
-{
-	struct container *c = map_get(&core->containers, container);
-
-	if (c && !session_state_expired(c->state))
-		reaper_touch(c);
-}
-
 /* What looking a file up came to; @what is how it was named. */
 static int found(struct core *core, const char *container, int r,
 		 const char *what, const char *name, struct error *err)
@@ -46,7 +38,7 @@ static int found(struct core *core, const char *container, int r,
 				 name);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot read a file");
-	touch(core, container);
+	reaper_touch_by_id(core, container);
 	return 0;
 }
 
@@ -161,7 +153,7 @@ int core_cfile_list(struct core *core, const struct principal *who,
 	r = store_cfile_list(core->store, who->tenant, container, &rows, on_row,
 			     &list, ret_more);
 	if (r >= 0)
-		touch(core, container);
+		reaper_touch_by_id(core, container);
 	return core_list_failed(r, page, err);
 }
 

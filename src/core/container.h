@@ -236,6 +236,9 @@ int reaper_init(struct container *c);
 /** reaper_touch() - Activity of the owner */
 void reaper_touch(struct container *c);
 
+/** reaper_touch_by_id() - The same, if a container of that id lives */
+void reaper_touch_by_id(struct core *core, const char *container);
+
 /** reaper_check() - Look when the next limit is due, or end it now */
 void reaper_check(struct container *c);
 

@@ -353,14 +353,6 @@ int core_exec_start(struct core *core, const struct principal *who,
 
 /* ------------------------------------------------------------------ others */
 
-static void touch_by_id(struct core *core, const char *container)
-{
-	struct container *c = map_get(&core->containers, container);
-
-	if (c && !session_state_expired(c->state))
-		reaper_touch(c);
-}
-
 int core_exec_get(struct core *core, const struct principal *who,
 		  const char *container, const char *id, struct exec_view *ret,
 		  struct error *err)
@@ -371,7 +363,7 @@ int core_exec_get(struct core *core, const struct principal *who,
 	r = exec_find(core, who, container, id, &e, err);
 	if (r < 0)
 		return r;
-	touch_by_id(core, container);
+	reaper_touch_by_id(core, container);
 	exec_fill_view(e, ret);
 	return 0;
 }
@@ -386,7 +378,7 @@ int core_exec_interrupt(struct core *core, const struct principal *who,
 	r = exec_find(core, who, container, id, &e, err);
 	if (r < 0)
 		return r;
-	touch_by_id(core, container);
+	reaper_touch_by_id(core, container);
 	if (e->state == EXEC_STATE_QUEUED && e->listed) {
 		exec_cancel(e);
 		return 0;

@@ -154,8 +154,11 @@ struct exec_watch;
 
 /**
  * exec_watch_new() - Follow an execution, from the beginning or after an event
+ *
  * @wake:	Called from the loop when exec_watch_next() has something new,
  *		at most once until it has returned 0
+ *
+ * To begin is the owner's activity, to go on is not.
  */
 int exec_watch_new(struct core *core, const struct principal *who,
 		   const char *container, const char *id, uint64_t after,

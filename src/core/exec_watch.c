@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/name.h"
+#include "core/container.h"
 #include "core/core_priv.h"
 
 /*
@@ -221,6 +222,7 @@ int exec_watch_new(struct core *core, const struct principal *who,
 		exec_unpin(e);
 		return error_set_errno(err, -ENOMEM, "Cannot watch");
 	}
+	reaper_touch_by_id(core, container);
 	w->exec = e;
 	w->wake = wake;
 	w->userdata = userdata;

@@ -84,6 +84,14 @@ void reaper_touch(struct container *c)
 	c->active_wall = clock_wall(c->core->clock);
 }
 
+void reaper_touch_by_id(struct core *core, const char *container)
+{
+	struct container *c = map_get(&core->containers, container);
+
+	if (c && !session_state_expired(c->state))
+		reaper_touch(c);
+}
+
 /**
  * struct limit - One of a session's two
  * @at:		On the boot clock; USEC_INFINITY: not now

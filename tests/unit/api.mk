@@ -112,6 +112,10 @@ tests_unit_api_routes_LDADD = $(api_fixture_libs)
 TESTS += %reldir%/test_openapi.py
 dist_check_SCRIPTS += %reldir%/test_openapi.py
 
+# What each route is to a container's idle time.
+TESTS += %reldir%/test_activity.py
+dist_check_SCRIPTS += %reldir%/test_activity.py
+
 unit_tests += %reldir%/test_api_events
 tests_unit_test_api_events_SOURCES = %reldir%/test_api_events.c $(api_fixture)
 tests_unit_test_api_events_LDADD = $(api_fixture_libs)
