@@ -84,6 +84,8 @@ class Host:
         "pool.default.disk": "64M",
         "pool.default.ready": "2",
         "pool.default.max": "24",
+        # That other work keeps this machine busy is no reason to have fewer VMs.
+        "host.refill_pressure": "100",
         # What a client calls a minute: sessions expire while we watch.
         "test.minute_seconds": "2",
     }
@@ -227,6 +229,10 @@ class Host:
                 continue
 
     # ----------------------------------------------------------- failpoints
+
+    def has_idle_vm(self):
+        pool, = self.json("GET", "/admin/v1/status", admin=True)["pools"]
+        return pool["ready"] > 0
 
     def forget_idle_vm(self):
         """As a ledger from a backup: it lacks a VM that runs."""

@@ -51,6 +51,7 @@ class Real(Host):
         "pool.default.memory": "256M",
         "pool.default.ready": "2",
         "pool.default.max": "8",
+        "host.refill_pressure": "100",
         "test.minute_seconds": "20",
     }
     SLOWNESS = 6
