@@ -243,9 +243,9 @@ class Host:
                              " WHERE container_id = '' ORDER BY seq LIMIT 1)")
         database.close()
 
-    def arm(self, name):
+    def arm(self, name, action="kill9"):
         temporary = self.points / "new"
-        temporary.write_text(f"{name}:kill9")
+        temporary.write_text(f"{name}:{action}")
         temporary.chmod(0o644)
         temporary.rename(self.points / "list")
 

@@ -19,6 +19,10 @@ dist_check_SCRIPTS += %reldir%/test_cupolad.py
 TESTS += %reldir%/test_http.py
 dist_check_SCRIPTS += %reldir%/test_http.py
 
+# The same, where libvirt fails.
+TESTS += %reldir%/test_destroy.py
+dist_check_SCRIPTS += %reldir%/test_destroy.py
+
 # Both programs as systemd starts them, with processes for VMs.
 TESTS += %reldir%/test_service.py
 dist_check_SCRIPTS += %reldir%/test_service.py
