@@ -14,6 +14,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -71,6 +72,27 @@ def wait_until(condition, seconds, what):
         if time.monotonic() > end:
             raise AssertionError(f"waited {seconds} s for {what}")
         time.sleep(0.01)
+
+
+def in_background(log):
+    """Go on as a process of its own that outlives the terminal; None: do not.
+
+    What it says goes to the log, and it ends by SIGTERM as it would by Ctrl-C.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    if log is None:
+        return
+    with open(log, "a", encoding="utf-8") as file:
+        pid = os.fork()
+        if pid:
+            print(f"process {pid} writes to {log}")
+            # What this one has set up is the other's to take down.
+            os._exit(0)
+        os.setsid()
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
 
 
 class Host:
@@ -148,6 +170,11 @@ class Host:
     def source(self, words):
         """What an execution is asked to do, as its VM understands it."""
         return words
+
+    def findings(self):
+        """What a sanitizer said. A cupola-vmd that dies of it is begun anew."""
+        return [line.decode(errors="replace") for line in self.log_since(0).splitlines()
+                if b"Sanitizer: " in line or b"runtime error: " in line]
 
     # ------------------------------------------------------------ processes
 
