@@ -82,12 +82,34 @@ int admin_sessions_nmi(struct request *req, struct error *err)
 
 /* ------------------------------------------------------------------- the whole */
 
+static int reply_told(struct request *req,
+		      int (*tell)(struct core *core, struct buf *ret_json,
+				  struct error *err),
+		      struct error *err)
+{
+	int r = tell(req->core, &req->out, err);
+
+	return r < 0 ? r : reply_written(req, MHD_HTTP_OK, err);
+}
+
 int admin_status(struct request *req, struct error *err)
 {
-	int r;
+	return reply_told(req, core_admin_status, err);
+}
 
-	r = core_admin_status(req->core, &req->out, err);
-	return r < 0 ? r : reply_written(req, MHD_HTTP_OK, err);
+int admin_pools(struct request *req, struct error *err)
+{
+	return reply_told(req, core_admin_pools, err);
+}
+
+int admin_images(struct request *req, struct error *err)
+{
+	return reply_told(req, core_admin_images, err);
+}
+
+int admin_doctor(struct request *req, struct error *err)
+{
+	return reply_told(req, core_admin_doctor, err);
 }
 
 void admin_on_json(void *userdata, const char *json, size_t size,

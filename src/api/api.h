@@ -33,6 +33,7 @@
  *						the end is under way
  *   POST   /admin/v1/sessions/{cntr_… or vm_…}/nmi	core_admin_nmi()
  *   GET    /admin/v1/status			core_admin_status()
+ *   GET    /admin/v1/pools, images, doctor	parts of it
  *   GET    /admin/v1/audit			core_admin_audit()
  *   GET    /admin/v1/keys[?tenant=…]		core_admin_key_list()
  *   POST   /admin/v1/keys			{"tenant","name","scopes":[…],

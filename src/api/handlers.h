@@ -141,6 +141,9 @@ HANDLER(admin_sessions_inspect);
 HANDLER(admin_sessions_kill);
 HANDLER(admin_sessions_nmi);
 HANDLER(admin_status);
+HANDLER(admin_pools);
+HANDLER(admin_images);
+HANDLER(admin_doctor);
 HANDLER(admin_audit);
 HANDLER(admin_clock);
 

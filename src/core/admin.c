@@ -263,13 +263,102 @@ static void write_problem(void *userdata, const char *sentence)
 	json_write_string(userdata, NULL, sentence);
 }
 
+static void write_pools(const struct core *core, struct json_writer *w)
+{
+	size_t i;
+
+	json_write_array(w, "pools");
+	for (i = 0; i < core->pools.count; i++)
+		write_pool(&core->pools.pool[i], w);
+	json_write_close(w);
+}
+
+static int told(struct json_writer *w, const char *what, struct error *err)
+{
+	int r = json_write_end(w);
+
+	return r < 0 ? error_set_errno(err, r, "Cannot tell %s", what) : 0;
+}
+
+int core_admin_pools(struct core *core, struct buf *ret_json,
+		     struct error *err)
+{
+	struct json_writer w = JSON_WRITER_INIT(ret_json);
+
+	json_write_object(&w, NULL);
+	write_pools(core, &w);
+	json_write_close(&w);
+	return told(&w, "the pools", err);
+}
+
+/* The first pool of an image tells of all that have the same. */
+static bool is_first_of_image(const struct core *core, size_t at)
+{
+	const struct pool *pool = core->pools.pool;
+	size_t i;
+
+	for (i = 0; i < at; i++)
+		if (pool[i].known &&
+		    strcmp(pool[i].image, pool[at].image) == 0)
+			return false;
+	return pool[at].known && pool[at].image[0];
+}
+
+static void write_image(const struct core *core, const char *image,
+			struct json_writer *w)
+{
+	const struct pool *pool = core->pools.pool;
+	size_t i;
+
+	json_write_object(w, NULL);
+	json_write_string(w, "image", image);
+	json_write_array(w, "pools");
+	for (i = 0; i < core->pools.count; i++)
+		if (pool[i].known && strcmp(pool[i].image, image) == 0)
+			json_write_string(w, NULL, pool[i].name);
+	json_write_close(w);
+	json_write_close(w);
+}
+
+int core_admin_images(struct core *core, struct buf *ret_json,
+		      struct error *err)
+{
+	struct json_writer w = JSON_WRITER_INIT(ret_json);
+	size_t i;
+
+	json_write_object(&w, NULL);
+	json_write_array(&w, "images");
+	for (i = 0; i < core->pools.count; i++)
+		if (is_first_of_image(core, i))
+			write_image(core, core->pools.pool[i].image, &w);
+	json_write_close(&w);
+	json_write_close(&w);
+	return told(&w, "the images", err);
+}
+
+int core_admin_doctor(struct core *core, struct buf *ret_json,
+		      struct error *err)
+{
+	const struct vmd_hello *hello = vmd_client_hello(core->vmd);
+	struct json_writer w = JSON_WRITER_INIT(ret_json);
+	bool ready;
+
+	json_write_object(&w, NULL);
+	json_write_array(&w, "problems");
+	ready = core_ready(core, write_problem, &w);
+	json_write_close(&w);
+	json_write_bool(&w, "ok", ready);
+	if (hello)
+		write_hello(hello, &w);
+	json_write_close(&w);
+	return told(&w, "what the host lacks", err);
+}
+
 int core_admin_status(struct core *core, struct buf *ret_json,
 		      struct error *err)
 {
 	const struct vmd_hello *hello = vmd_client_hello(core->vmd);
 	struct json_writer w = JSON_WRITER_INIT(ret_json);
-	size_t i;
-	int r;
 
 	json_write_object(&w, NULL);
 	json_write_array(&w, "problems");
@@ -282,13 +371,9 @@ int core_admin_status(struct core *core, struct buf *ret_json,
 	drain_write(core, &w, "drain");
 	if (hello)
 		write_hello(hello, &w);
-	json_write_array(&w, "pools");
-	for (i = 0; i < core->pools.count; i++)
-		write_pool(&core->pools.pool[i], &w);
+	write_pools(core, &w);
 	json_write_close(&w);
-	json_write_close(&w);
-	r = json_write_end(&w);
-	return r < 0 ? error_set_errno(err, r, "Cannot tell the status") : 0;
+	return told(&w, "the status", err);
 }
 
 int core_admin_advance_clock(struct core *core, usec_t by, struct error *err)

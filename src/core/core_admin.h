@@ -50,6 +50,17 @@ int core_admin_audit(struct core *core, json_fn done, void *userdata,
 int core_admin_status(struct core *core, struct buf *ret_json,
 		      struct error *err);
 
+/*
+ * Parts of it: {"pools":[…]}, {"images":[{"image","pools":[names]}…]} of those
+ * that pools run, and {"problems":[sentences],"ok","hypervisor":{…}}.
+ */
+int core_admin_pools(struct core *core, struct buf *ret_json,
+		     struct error *err);
+int core_admin_images(struct core *core, struct buf *ret_json,
+		      struct error *err);
+int core_admin_doctor(struct core *core, struct buf *ret_json,
+		      struct error *err);
+
 /**
  * core_admin_drain() - Take no new sessions
  * @wait:	Then those that still live end as "drained", with their last

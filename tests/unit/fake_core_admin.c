@@ -69,6 +69,24 @@ int core_admin_status(struct core *core, struct buf *ret_json,
 	return answer(ret_json);
 }
 
+int core_admin_pools(struct core *core, struct buf *ret_json,
+		     struct error *err)
+{
+	return core_admin_status(core, ret_json, err);
+}
+
+int core_admin_images(struct core *core, struct buf *ret_json,
+		      struct error *err)
+{
+	return core_admin_status(core, ret_json, err);
+}
+
+int core_admin_doctor(struct core *core, struct buf *ret_json,
+		      struct error *err)
+{
+	return core_admin_status(core, ret_json, err);
+}
+
 int core_admin_key_create(struct core *core, const struct key_spec *spec,
 			  json_fn done, void *userdata, struct error *err)
 {

@@ -447,7 +447,11 @@ def try_admin(c):
     c.call("GET", "/admin/v1/sessions?all=true")
     c.call("GET", f"/admin/v1/sessions/{session}")
     c.call("GET", "/admin/v1/sessions/cntr_no", expect=404)
-    c.call("GET", "/admin/v1/status")
+    status = c.call("GET", "/admin/v1/status")
+    assert c.call("GET", "/admin/v1/pools")["pools"][0]["name"] == "default"
+    image = c.call("GET", "/admin/v1/images")["images"][0]
+    assert image == {"image": status["pools"][0]["image"], "pools": [p["name"] for p in status["pools"]]}
+    assert c.call("GET", "/admin/v1/doctor")["hypervisor"] == status["hypervisor"]
     c.call("GET", "/admin/v1/audit")
     c.call("DELETE", f"/admin/v1/sessions/{session}")
     # What stands for a VM may end by it, so nobody needs this one any more.
