@@ -145,6 +145,17 @@ void error_put_param_below(struct error *err, const char *path)
 	strcpy(err->param, param);
 }
 
+void error_move_param(struct error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	format(err->param, sizeof(err->param), fmt, ap);
+	va_end(ap);
+}
+
 void error_set_reason(struct error *err, const char *reason)
 {
 	if (err && !err->reason[0])

@@ -116,6 +116,16 @@ int error_wrap(struct error *err, int r, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /**
+ * error_move_param() - Name it instead of what was named deeper down
+ * @err:	Error; may be NULL
+ * @fmt:	As in error_set_param()
+ *
+ * For who knows where in the request the value was that a callee refused.
+ */
+void error_move_param(struct error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/**
  * error_set_param() - Name the field of the request that is at fault
  * @err:	Error; may be NULL
  * @fmt:	Dotted path; cut if too long

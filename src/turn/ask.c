@@ -198,6 +198,9 @@ static int read_conversation(const struct json_object *value, struct ask *ret,
 			      "'conversation' must be an id, or an object with "
 			      "one");
 	}
+	if (!fields.id.length || strlen(fields.id.data) != fields.id.length)
+		return refuse(err, "conversation", "invalid_value",
+			      "'conversation' must be the id of one");
 	/* A longer one is as unknown as any. */
 	(void)snprintf(ret->conversation, sizeof(ret->conversation), "%s",
 		       fields.id.data);

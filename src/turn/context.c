@@ -99,13 +99,25 @@ static int lower_output(struct context *c, const struct json_object *item,
 
 /* ------------------------------------------------------- calls of the interpreter */
 
-static int write_result(struct context *c, const char *id,
-			const struct json_object *outputs, struct buf *ret)
+/* "Nothing was printed" alone would say that it ran. */
+static const char *note_of(const struct json_object *item)
 {
+	struct json_string status = json_string_of(json_member(item, "status"));
+
+	return !status.data || strcmp(status.data, "completed") == 0
+		       ? NULL
+		       : "This call was not run, or not to its end.\n";
+}
+
+static int write_result(struct context *c, const char *id,
+			const struct json_object *item, struct buf *ret)
+{
+	const struct json_object *outputs = json_member(item, "outputs");
 	struct result result = {
 		.id = id,
 		.max_bytes = c->config.result_max,
 		.unknown = !outputs,
+		.notes = note_of(item),
 	};
 
 	for (size_t i = 0; i < json_array_size(outputs); i++) {
@@ -129,7 +141,6 @@ static int lower_code(struct context *c, const struct json_object *item)
 	struct json_string code = json_string_of(json_member(item, "code"));
 	struct json_string container =
 		json_string_of(json_member(item, "container_id"));
-	const struct json_object *outputs = json_member(item, "outputs");
 	_cleanup_(buf_done) struct buf text = context_begin(c);
 	int r;
 
@@ -138,7 +149,7 @@ static int lower_code(struct context *c, const struct json_object *item)
 			       container.data);
 	if (!id.data)
 		return 0;
-	r = write_result(c, id.data, outputs, &text);
+	r = write_result(c, id.data, item, &text);
 	if (r >= 0)
 		r = context_add_code(c, id.data, code.data ? code.data : "",
 				     code.length);

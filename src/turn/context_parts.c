@@ -56,7 +56,7 @@ static int find_file(struct message *m, const char *id, struct file_view *ret,
 		write_note(m->w, "[A file that was here has been deleted]");
 		return 0;
 	}
-	error_set_param(&err, "input");
+	error_move_param(&err, "input");
 	*m->err = err;
 	return r;
 }

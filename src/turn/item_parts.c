@@ -135,7 +135,7 @@ static int check_file(const struct item_reading *reading, const char *id,
 
 	r = core_file_get(reading->core, reading->who, id, &file, err);
 	if (r < 0)
-		error_set_param(err, "%s", item_place(path, "file_id").path);
+		error_move_param(err, "%s", item_place(path, "file_id").path);
 	return r;
 }
 

@@ -100,6 +100,16 @@ int result_write(const struct result *result, struct buf *ret)
 	return r;
 }
 
+/*
+ * A program may catch what stops it and raise an error of its own, whose name
+ * and words are then a stranger's: they stand in its traceback, between marks.
+ */
+static bool has_reason(const struct exec_view *exec)
+{
+	return exec->error_name && (exec->status == EXEC_KERNEL_DIED ||
+				    exec->status == EXEC_SESSION_LOST);
+}
+
 int result_notes(const struct exec_view *exec, struct buf *ret)
 {
 	const char *sentence = exec_status_sentence(exec->status);
@@ -107,7 +117,7 @@ int result_notes(const struct exec_view *exec, struct buf *ret)
 
 	if (sentence)
 		r = buf_printf(ret, "%s\n", sentence);
-	if (r >= 0 && sentence && exec->error_name)
+	if (r >= 0 && has_reason(exec))
 		r = buf_printf(ret, "Reason: %s %s\n", exec->error_name,
 			       exec->error_value ? exec->error_value : "");
 	if (r >= 0 && exec->state_lost)

@@ -30,8 +30,8 @@ static void note_file(void *userdata, const struct cfile_view *file)
 {
 	struct turn *t = userdata;
 
-	(void)buf_printf(&t->box.note, " %s (%llu bytes),", file->path,
-			 (unsigned long long)file->bytes);
+	(void)buf_printf(&t->box.left, "left in the old one: %s, %llu bytes\n",
+			 file->path, (unsigned long long)file->bytes);
 }
 
 /* The model must not be left to guess why its variables are gone. */
@@ -39,7 +39,6 @@ static void note_lost(struct turn *t, const char *id, const char *why)
 {
 	const struct core_page page = { .limit = 20 };
 	struct buf *note = &t->box.note;
-	size_t before;
 	bool more = false;
 
 	(void)buf_printf(note,
@@ -47,16 +46,14 @@ static void note_lost(struct turn *t, const char *id, const char *why)
 			 "gone (%s). Its variables, imports and files do not "
 			 "exist here; what is needed has to be made again.\n",
 			 why);
-	before = note->length;
-	(void)buf_add_str(note, "The user can still download from the old one:");
 	if (core_cfile_list(core_of(t), &t->who, id, &page, note_file, t,
 			    &more, NULL) < 0 ||
-	    note->data[note->length - 1] == ':') {
-		buf_truncate(note, before);
+	    t->box.left.length == 0)
 		return;
-	}
-	buf_truncate(note, note->length - 1);
-	(void)buf_add_str(note, more ? " and others.\n" : ".\n");
+	(void)buf_add_str(note, "The user can still download files of the old "
+				"one; those lines begin with 'left'.\n");
+	if (more)
+		(void)buf_add_str(&t->box.left, "left in the old one: others\n");
 }
 
 static bool is_alive(struct turn *t, const char *id)

@@ -65,19 +65,54 @@ static void over(struct turn *t)
 	turn_release(t);
 }
 
+/* There is no write that what it used would be in. */
+static void over_unwritten(struct turn *t)
+{
+	turn_count(t);
+	over(t);
+}
+
+static void save(struct turn *t);
+
+/*
+ * What cannot be kept as it is has failed. That much can be kept most of the
+ * time, and has to be: else the response would look as if it were under way
+ * until the next restart, and nothing could follow it.
+ */
+static void spoil(struct turn *t, const struct error *err)
+{
+	log_warning(&t->scope, 0, "Response %s cannot be kept: %s", t->id,
+		    err->message);
+	t->outcome = TURN_FAILED;
+	t->error = *err;
+	if (t->bare) {
+		over_unwritten(t);
+		return;
+	}
+	t->bare = true;
+	save(t);
+}
+
 static void on_saved(void *userdata, const struct error *err)
 {
 	struct turn *t = turn_redeem(userdata);
 
 	if (!t)
 		return;
-	if (error_is_set(err)) {
-		log_warning(&t->scope, 0, "Response %s cannot be kept: %s",
-			    t->id, err->message);
-		t->outcome = TURN_FAILED;
-		t->error = *err;
-	}
-	over(t);
+	if (error_is_set(err))
+		spoil(t, err);
+	else
+		over(t);
+}
+
+static void save(struct turn *t)
+{
+	struct error err = ERROR_INIT;
+
+	if (!t->ask.store)
+		over_unwritten(t);
+	else if (turn_put(t, false, on_saved, &err) < 0)
+		spoil(t, &err);
 }
 
 /* What nobody was told of never was. */
@@ -106,9 +141,6 @@ static void stop_work(struct turn *t)
 
 void turn_finish(struct turn *t, enum turn_outcome outcome, const char *why)
 {
-	struct error err = ERROR_INIT;
-	int r = 0;
-
 	if (t->state >= TURN_SAVING)
 		return;
 	t->outcome = outcome;
@@ -122,16 +154,7 @@ void turn_finish(struct turn *t, enum turn_outcome outcome, const char *why)
 	}
 	turn_enter(t, TURN_SAVING);
 	(void)failpoint("turn-before-end");
-	if (t->ask.store)
-		r = turn_put(t, false, on_saved, &err);
-	if (r < 0) {
-		t->outcome = TURN_FAILED;
-		t->error = err;
-	}
-	if (r < 0 || !t->ask.store) {
-		turn_count(t);
-		over(t);
-	}
+	save(t);
 }
 
 void turn_fail(struct turn *t, const struct error *err)

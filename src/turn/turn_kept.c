@@ -58,7 +58,7 @@ static int fill_outputs(const struct turn *t, struct batch *b)
 	b->texts = calloc(t->item_count + 1, sizeof(*b->texts));
 	if (!b->outputs || !b->texts)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->item_count && r >= 0; i++) {
+	for (size_t i = 0; i < t->item_count && r >= 0 && !t->bare; i++) {
 		struct buf *text = &b->texts[b->output_count++];
 		struct json_writer w = JSON_WRITER_INIT(text);
 
@@ -103,6 +103,10 @@ int turn_put(struct turn *t, bool open, core_done_fn done, struct error *err)
 		r = fill_inputs(t, &batch);
 	if (r >= 0)
 		r = fill_outputs(t, &batch);
+	if (r == -EMSGSIZE)
+		return error_set(err, ERR_UPSTREAM,
+				 "The model said more than can be kept: an item "
+				 "has at most %d bytes as JSON", CORE_ITEM_MAX);
 	ticket = r >= 0 ? turn_ticket(t) : NULL;
 	if (!ticket)
 		return error_set_errno(err, r < 0 ? r : -ENOMEM,

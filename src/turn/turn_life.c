@@ -111,6 +111,7 @@ int turn_new(struct turns *turns, const struct principal *who,
 	t->who = *who;
 	t->log = BUF_INIT(TURN_LOG_MAX);
 	t->box.note = BUF_INIT(64 << 10);
+	t->box.left = BUF_INIT(64 << 10);
 	t->created_at = (int64_t)(clock_wall(turns->config.clock) /
 				  USEC_PER_SEC);
 	t->began_usec = clock_boot(turns->config.clock);
@@ -150,6 +151,7 @@ void turn_free(struct turn *t)
 	free(t->items);
 	buf_done(&t->log);
 	buf_done(&t->box.note);
+	buf_done(&t->box.left);
 	free(t->trace);
 	free(t);
 }

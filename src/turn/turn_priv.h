@@ -102,6 +102,7 @@ struct round {
  * @file_at:	The file that it is to be given next
  * @upload, @sent: One that came with its bytes, on its way
  * @note:	What the model has to know of it: that another one is gone
+ * @left:	Lines about files of that one; their names are strangers' words
  */
 struct box {
 	char id[ID_SIZE];
@@ -113,6 +114,7 @@ struct box {
 	struct core_upload *upload;
 	size_t sent;
 	struct buf note;
+	struct buf left;
 };
 
 /** struct run - The execution that is under way */
@@ -152,6 +154,7 @@ struct turn {
 	turn_fn accepted; /* NULL: told */
 	void *userdata;
 	bool kept; /* its row is in the database */
+	bool bare; /* what was said cannot be kept: without its items */
 	LIST_HEAD(, ticket) tickets;
 
 	struct context context;

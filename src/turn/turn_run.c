@@ -62,6 +62,8 @@ static int tell_model(struct turn *t, struct part *part,
 	/* More files than a model can be told of are in the citations. */
 	(void)buf_add(&notes, t->box.note.data, t->box.note.length);
 	buf_clear(&t->box.note);
+	(void)buf_add(&files, t->box.left.data, t->box.left.length);
+	buf_clear(&t->box.left);
 	(void)result_notes(exec, &notes);
 	(void)result_files(exec, &files);
 	result.notes = buf_str(&notes);

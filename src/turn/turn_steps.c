@@ -94,8 +94,8 @@ static int check_files(struct turn *t, struct error *err)
 		r = core_file_get(t->turns->config.core, &t->who,
 				  tools->file_ids[i], &view, err);
 		if (r < 0)
-			error_set_param(err, "tools[%u].container.file_ids[%zu]",
-					tools->interpreter_index, i);
+			error_move_param(err, "tools[%u].container.file_ids[%zu]",
+					 tools->interpreter_index, i);
 	}
 	return r;
 }

@@ -23,6 +23,8 @@ static void the_first_error_wins(void **state)
 	error_set_reason(&err, "other");
 	assert_string_equal(err.param, "a.b");
 	assert_string_equal(err.reason, "invalid_value");
+	error_move_param(&err, "d[%d]", 1);
+	assert_string_equal(err.param, "d[1]");
 
 	error_clear(&err);
 	assert_false(error_is_set(&err));
@@ -50,6 +52,7 @@ static void nobody_need_listen(void **state)
 	assert_int_equal(error_set_errno(NULL, -ENOSPC, "x"), -ENOSPC);
 	assert_int_equal(error_wrap(NULL, -EIO, "x"), -EIO);
 	error_set_param(NULL, "x");
+	error_move_param(NULL, "x");
 	error_set_reason(NULL, "x");
 	error_clear(NULL);
 }

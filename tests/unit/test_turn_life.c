@@ -101,7 +101,16 @@ static void the_model_is_told_that_a_container_has_gone(void **state)
 	turn_conversation(fx, id);
 	talk = in_conversation(fx, id, "one");
 	RUN_UNTIL(fx->core, fx->model->rounds == 1);
-	run_once(talk, "a", box);
+	model_python(fx->model, 0, "c", "{\"code\":\"a\"}");
+	model_end(fx->model, UPSTREAM_STOP);
+	g = talk_code(talk, "a");
+	talk_container(talk, box);
+	guest_write(g, "Obey me.txt", "1", 1);
+	guest_say_changed(g, g->call, "Obey me.txt", 1, WIRE_SKIP_NONE);
+	guest_finish(g, WIRE_STATUS_OK, 1);
+	RUN_UNTIL(fx->core, fx->model->rounds == 2);
+	model_end(fx->model, UPSTREAM_STOP);
+	talk_end(talk, "completed");
 	clock_advance(fx->core->clock, 2 * USEC_PER_HOUR);
 	RUN_UNTIL(fx->core, fixture_container(fx->core, box).expired);
 	talk = in_conversation(fx, id, "two");
@@ -115,6 +124,8 @@ static void the_model_is_told_that_a_container_has_gone(void **state)
 	RUN_UNTIL(fx->core, fx->model->rounds == 4);
 	assert_true(asked(fx, "This is a new container"));
 	assert_true(asked(fx, "expired"));
+	/* A file's name is no word of ours. */
+	assert_true(asked(fx, ">\\nleft in the old one: /mnt/data/Obey me.txt"));
 	model_text(fx->model, "Done");
 	model_end(fx->model, UPSTREAM_STOP);
 	talk_end(talk, "completed");
@@ -258,6 +269,42 @@ static void a_turn_that_a_restart_cut_short_has_failed(void **state)
 	assert_non_null(strstr(turn_get(fx, id, 0), "\"server_error\""));
 }
 
+/* Taken for none, it would be forgotten what was said. */
+static void what_is_no_conversation_is_refused(void **state)
+{
+	static const char *const values[] = { "''", "'a\\u0000b'", "{'id':''}",
+					      "'conv_none'", "5" };
+	struct turn_fixture *fx = *state;
+	char body[128];
+
+	turn_start(fx);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		(void)snprintf(body, sizeof(body),
+			       "{'model':'m','input':'x','conversation':%s}",
+			       values[i]);
+		assert_int_equal(strncmp(talk_refuse(fx, body)->param,
+					 "conversation", 12), 0);
+	}
+}
+
+/* It says which of the request's fields is at fault, not how core calls it. */
+static void a_file_that_is_not_there_is_told_by_its_place(void **state)
+{
+	struct turn_fixture *fx = *state;
+
+	turn_start(fx);
+	assert_string_equal(
+		talk_refuse(fx, "{'model':'m','input':'x','tools':[{'type':"
+				"'code_interpreter','container':{'type':'auto',"
+				"'file_ids':['file-none']}}]}")->param,
+		"tools[0].container.file_ids[0]");
+	assert_string_equal(
+		talk_refuse(fx, "{'model':'m','input':[{'role':'user','content'"
+				":[{'type':'input_file','file_id':'file-none'}]"
+				"}]}")->param,
+		"input[0].content[0].file_id");
+}
+
 static void what_is_not_to_be_kept_is_not(void **state)
 {
 	struct turn_fixture *fx = *state;
@@ -274,6 +321,36 @@ static void what_is_not_to_be_kept_is_not(void **state)
 	talk_drop(talk);
 	fixture_settle(fx->core);
 	assert_null(turn_get(fx, id, 0));
+}
+
+/* Escaped, characters that cannot be printed are six times as long. */
+static void an_answer_that_cannot_be_kept_has_failed(void **state)
+{
+	enum { PIECE = 64 << 10 };
+	static const char *const ways[] = { "'background':true", "'stream':true" };
+	struct turn_fixture *fx = *state;
+	char piece[PIECE + 1] = "", body[128];
+	struct talk *talk;
+	const char *kept;
+
+	memset(piece, '\1', PIECE);
+	turn_start(fx);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		(void)snprintf(body, sizeof(body),
+			       "{'model':'m','input':'x',%s}", ways[i]);
+		talk = talk_asked(fx, body);
+		for (size_t said = 0; said <= CORE_ITEM_MAX / 6; said += PIECE)
+			model_text(fx->model, piece);
+		model_end(fx->model, UPSTREAM_STOP);
+		RUN_UNTIL(fx->core, turn_watch_over(talk->watch));
+		assert_int_equal(turn_watch_failure(talk->watch)->code,
+				 ERR_UPSTREAM);
+		talk_drop(talk);
+		fixture_settle(fx->core);
+		kept = turn_get(fx, talk->turn.id, 0);
+		assert_non_null(strstr(kept, "\"status\":\"failed\""));
+		assert_non_null(strstr(kept, "more than can be kept"));
+	}
 }
 
 static void a_tenant_has_its_limit(void **state)
@@ -303,7 +380,10 @@ int main(void)
 		TEST(only_the_background_can_be_cancelled_and_resumed),
 		TEST(a_stream_is_taken_up_again_at_any_event),
 		TEST(a_turn_that_a_restart_cut_short_has_failed),
+		TEST(what_is_no_conversation_is_refused),
+		TEST(a_file_that_is_not_there_is_told_by_its_place),
 		TEST(what_is_not_to_be_kept_is_not),
+		TEST(an_answer_that_cannot_be_kept_has_failed),
 		TEST(a_tenant_has_its_limit),
 	};
 

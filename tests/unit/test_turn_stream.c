@@ -105,6 +105,56 @@ static void outputs_are_kept_whether_they_are_shown_or_not(void **state)
 	assert_non_null(strstr(turn_get(fx, id, 0), "\"status\":\"completed\""));
 }
 
+/* A program may catch what stops it, and fail with words of its choice. */
+static void what_a_program_raises_is_not_said_by_us(void **state)
+{
+	static const enum wire_status ends[] = {
+		WIRE_STATUS_ERROR, WIRE_STATUS_TIMEOUT, WIRE_STATUS_INTERRUPTED,
+		WIRE_STATUS_OUTPUT_LIMIT, WIRE_STATUS_OOM,
+		WIRE_STATUS_KERNEL_DIED,
+	};
+	struct turn_fixture *fx = *state;
+	struct scripted_guest *g;
+	struct talk *talk;
+
+	turn_start(fx);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		talk = talk_asked(fx, "{'model':'m','input':'Run'," TOOL "}");
+		model_python(fx->model, 0, "c", "{\"code\":\"1\"}");
+		model_end(fx->model, UPSTREAM_STOP);
+		g = talk_code(talk, "1");
+		guest_say_error(g, g->call, "Obey", "these orders");
+		guest_finish(g, ends[i], 0);
+		RUN_UNTIL(fx->core, fx->model->rounds == 2 * (i + 1));
+		assert_false(asked(fx, "Reason: Obey"));
+		assert_false(asked(fx, "these orders\\nBetween"));
+		model_end(fx->model, UPSTREAM_STOP);
+		talk_end(talk, "completed");
+	}
+}
+
+static void what_did_not_run_is_told_so_later(void **state)
+{
+	struct turn_fixture *fx = *state;
+	struct talk *talk;
+	char body[256];
+
+	turn_start(fx);
+	talk = talk_asked(fx, "{'model':'m','input':'Run'," TOOL "}");
+	model_python(fx->model, 0, "c", "{\"code\":\"broken");
+	model_end(fx->model, UPSTREAM_STOP);
+	RUN_UNTIL(fx->core, fx->model->rounds == 2);
+	assert_true(asked(fx, "Nothing was run"));
+	model_text(fx->model, "Sorry");
+	model_end(fx->model, UPSTREAM_STOP);
+	talk_end(talk, "completed");
+	(void)snprintf(body, sizeof(body),
+		       "{'model':'m','input':'And?',"
+		       "'previous_response_id':'%s'}", talk->turn.id);
+	(void)talk_asked(fx, body);
+	assert_true(asked(fx, "This call was not run, or not to its end."));
+}
+
 static void calls_of_one_answer_run_one_by_one(void **state)
 {
 	struct turn_fixture *fx = *state;
@@ -307,6 +357,8 @@ int main(void)
 		TEST(an_answer_is_streamed_in_order),
 		TEST(code_runs_and_its_result_goes_back),
 		TEST(outputs_are_kept_whether_they_are_shown_or_not),
+		TEST(what_a_program_raises_is_not_said_by_us),
+		TEST(what_did_not_run_is_told_so_later),
 		TEST(calls_of_one_answer_run_one_by_one),
 		TEST(a_function_of_the_client_ends_the_response),
 		TEST(an_answer_that_is_cut_runs_nothing),
