@@ -22,9 +22,27 @@ NODE_MIN = 20
 
 
 @pytest.fixture(scope="session")
-def daemon():
+def model():
+    """A model that does what messages say: tests/upstream/model.py."""
+    with Model() as model:
+        yield model
+
+
+@pytest.fixture(scope="session")
+def models(model):
+    """Settings: it in both protocols and in a hurry, and one that is not there."""
+    return {"model.url": model.url, "model.name": model.name,
+            "model.responses.url": model.url,
+            "model.responses.protocol": "responses",
+            "model.slow.url": model.url, "model.slow.timeout": "2",
+            "model.lost.url": "http://127.0.0.1:9/v1",
+            "model.lost.retries": "0"}
+
+
+@pytest.fixture(scope="session")
+def daemon(models):
     """One daemon that all tests share which do not restart or break it."""
-    d = Daemon(settings={"pool.default.max_artifact": "256M"})
+    d = Daemon(settings={"pool.default.max_artifact": "256M", **models})
     try:
         yield d.start()
         left = d.audit()
@@ -54,32 +72,6 @@ def fresh_daemon():
     for d in made:
         if d.process:
             d.remove()
-
-
-@pytest.fixture(scope="session")
-def model():
-    """A model that does what messages say: tests/upstream/model.py."""
-    with Model() as model:
-        yield model
-
-
-@pytest.fixture(scope="session")
-def model_daemon(model):
-    """A daemon that asks it."""
-    d = Daemon(settings={"model.url": model.url, "model.name": model.name})
-    try:
-        yield d.start()
-    finally:
-        d.remove()
-
-
-def node_version():
-    try:
-        text = subprocess.run(["node", "--version"], capture_output=True,
-                              text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return 0
-    return int(text.lstrip("v").split(".")[0])
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,8 @@ EXTRA_DIST += \
 	%reldir%/test_lifecycle_faults.py \
 	%reldir%/test_neighbours.py \
 	%reldir%/test_python_image.py \
+	%reldir%/test_responses.py \
+	%reldir%/test_responses_ends.py \
 	%reldir%/test_start.py \
 	%reldir%/test_survival.py \
 	%reldir%/test_tenants.py

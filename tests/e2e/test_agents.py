@@ -50,8 +50,8 @@ def conversation(host):
     return host.json("POST", "/v1/conversations", json={})["id"]
 
 
-def test_structured_inputs_choose_instructions_and_files(model_daemon, model):
-    host = model_daemon
+def test_structured_inputs_choose_instructions_and_files(daemon, model):
+    host = daemon
     make_agent(host, "filled", model, instructions="Rules for {{ who }}.",
                tools=[{"type": "code_interpreter", "container": {"type": "auto", "file_ids": ["{{one}}", "{{two}}"]}}],
                structured_inputs={"who": {"default_value": "nobody"}, "two": {},
@@ -67,8 +67,8 @@ def test_structured_inputs_choose_instructions_and_files(model_daemon, model):
     assert refused.status_code == 400 and refused.json()["error"]["param"] == "structured_inputs.one"
 
 
-def test_two_agents_in_a_conversation_have_a_container_each(model_daemon, model):
-    host = model_daemon
+def test_two_agents_in_a_conversation_have_a_container_each(daemon, model):
+    host = daemon
     for name in ("left", "right"):
         make_agent(host, name, model)
     talk = conversation(host)
@@ -88,8 +88,8 @@ def test_two_agents_in_a_conversation_have_a_container_each(model_daemon, model)
         assert state.status_code == 404 or state.json()["status"] == "expired", state.text
 
 
-def test_an_agent_that_is_gone_or_off_answers_clearly(model_daemon, model):
-    host = model_daemon
+def test_an_agent_that_is_gone_or_off_answers_clearly(daemon, model):
+    host = daemon
     make_agent(host, "gone", model)
     talk = conversation(host)
     assert answer(host, "gone", "!say here", conversation=talk)["status"] == "completed"
@@ -106,8 +106,8 @@ def test_an_agent_that_is_gone_or_off_answers_clearly(model_daemon, model):
     assert answer(host, None, "!say here", model=model.name, conversation=talk)["status"] == "completed"
 
 
-def test_an_agents_own_path_implies_it(model_daemon, model):
-    host = model_daemon
+def test_an_agents_own_path_implies_it(daemon, model):
+    host = daemon
     make_agent(host, "own", model, instructions="First.")
     make_agent(host, "own", model, instructions="Second.")
     path = f"{AGENTS}/own/endpoint/protocols/openai/responses"
@@ -120,8 +120,8 @@ def test_an_agents_own_path_implies_it(model_daemon, model):
     assert "First." in text_of(host.json("POST", path, params=VERSION, json={"input": "!instructions"}))
 
 
-def test_what_the_agent_decides_is_not_the_requests(model_daemon, model):
-    host = model_daemon
+def test_what_the_agent_decides_is_not_the_requests(daemon, model):
+    host = daemon
     make_agent(host, "strict", model)
     refused = ask(host, "strict", "x", tools=[{"type": "code_interpreter", "container": {"type": "auto"}}])
     assert refused.status_code == 400

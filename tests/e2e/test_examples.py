@@ -39,10 +39,10 @@ def run(argv, place, daemon, model, name="table.csv"):
 
 
 @pytest.mark.parametrize("name", ["agent.mjs", "hosted-agent.mjs"])
-def test_example(model_daemon, model, programs, place, name):
+def test_example(daemon, model, programs, place, name):
     shutil.copy(EXAMPLES / name, place)
     (place / "node_modules").symlink_to(programs / "node_modules")
-    run(["node", name], place, model_daemon, model)
+    run(["node", name], place, daemon, model)
 
 
 def python_with_openai():
@@ -53,6 +53,6 @@ def python_with_openai():
     pytest.skip("there is no Python with the library openai")
 
 
-def test_example_in_python(model_daemon, model, place):
+def test_example_in_python(daemon, model, place):
     shutil.copy(EXAMPLES / "agent.py", place)
-    run([python_with_openai(), "agent.py"], place, model_daemon, model)
+    run([python_with_openai(), "agent.py"], place, daemon, model)

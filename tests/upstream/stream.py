@@ -25,10 +25,12 @@ LETTERS = {
     "response.output_text.delta": "t", "response.output_text.annotation.added": "n", "response.output_text.done": "x",
     "response.refusal.delta": "f", "response.refusal.done": "g",
     "response.function_call_arguments.delta": "u", "response.function_call_arguments.done": "v",
+    "response.reasoning_summary_part.added": "s", "response.reasoning_summary_text.delta": "l",
+    "response.reasoning_summary_text.done": "m", "response.reasoning_summary_part.done": "w",
 }
-WHOLE_ITEM = "(?:aid*krc?z|ap(?:t+n*x|f+g)qz|au*vz)"
+WHOLE_ITEM = "(?:aid*krc?z|ap(?:t+n*x|f+g)qz|au*vz|a(?:sl+mw)*z)"
 # Where an item may be when all ends: what fails or is cancelled ends where it is.
-CUT_ITEM = "(?:a|aid*|aid*k|aid*kr|aid*krc|ap|ap(?:t*n*|f*)|ap(?:t+n*x|f+g)q?|au*v?)"
+CUT_ITEM = "(?:a|aid*|aid*k|aid*kr|aid*krc|ap|ap(?:t*n*|f*)|ap(?:t+n*x|f+g)q?|au*v?|asl*|asl+mw?)"
 BEGIN = "CQ?P"
 ORDERS = {
     "response.completed": f"{BEGIN}{WHOLE_ITEM}*E",
@@ -37,9 +39,9 @@ ORDERS = {
     None: f"CQ?P?{WHOLE_ITEM}*{CUT_ITEM}?",  # it was cancelled
 }
 # Which events an item may have, by its type.
-EVENTS_OF = {"code_interpreter_call": "idkrc", "message": "pqtnxfg", "function_call": "uv"}
-PIECES = {"d": "code", "t": "text", "f": "refusal", "u": "arguments"}
-WHOLES = {"k": "code", "x": "text", "g": "refusal", "v": "arguments"}
+EVENTS_OF = {"code_interpreter_call": "idkrc", "message": "pqtnxfg", "function_call": "uv", "reasoning": "slmw"}
+PIECES = {"d": "code", "t": "text", "f": "refusal", "u": "arguments", "l": "summary"}
+WHOLES = {"k": "code", "x": "text", "g": "refusal", "v": "arguments", "m": "text"}
 
 
 class Reader:
@@ -105,7 +107,7 @@ class Reader:
         item = event["item"]
         assert event["output_index"] == len(self.items), f"item {event['output_index']}, not {len(self.items)}"
         assert item["id"] and item["id"] not in [i["id"] for i in self.items]
-        assert item["type"] in EVENTS_OF and item["status"] == "in_progress"
+        assert item["type"] in EVENTS_OF and item.get("status", "in_progress") == "in_progress"
         self.items.append(item)
         self.pieces.append("")
         self.parts.append(0)
@@ -123,10 +125,11 @@ class Reader:
         done = event["item"]
         at = self.item_at(event, done["id"])
         assert done["type"] == self.items[at]["type"]
-        assert done["status"] in ("completed", "incomplete", "failed")
+        assert done.get("status", "completed") in ("completed", "incomplete", "failed")
         if done["type"] == "code_interpreter_call":
             assert (self.letters[-2] == "c") == (done["status"] == "completed"), f"a call that is {done['status']}"
         said = {"code_interpreter_call": lambda: done["code"], "function_call": lambda: done["arguments"],
+                "reasoning": lambda: "".join(p["text"] for p in done["summary"]),
                 "message": lambda: "".join(p.get("text", p.get("refusal")) for p in done["content"])}
         assert said[done["type"]]() == self.pieces[at]
         assert [n for part in done.get("content", []) for n in part.get("annotations", [])] == self.notes[at]
@@ -202,6 +205,8 @@ class Stream:
             if name == until:
                 return event
         assert until is None, f"no {until} came: {reader.letters}"
+        # http.client keeps this to itself: a last chunk leaves None, a connection that broke does not.
+        assert self.answer.chunk_left is None, "the stream was cut"
         self.close()
         return reader.check()
 

@@ -76,10 +76,12 @@ def talk(server, number):
     assert first.text[cited["start_index"]:cited["end_index"]] == f"sandbox:/mnt/data/f{number}.csv"
     assert cited["container_id"] == one["container_id"] and cited["filename"] == f"f{number}.csv"
     second = ask(server.url, server.key, {
-        **request, "input": block("count") + (f'!call lookup {{"n": {number}}}' if number % 2 else "!refuse No")})
+        **request, "input": block("count") + (f'!call lookup {{"n": {number}}}' if number % 2 else "!refuse No")
+        + "\n!think about it", "reasoning": {"summary": "auto"}})
     assert second.calls[0]["outputs"] == [{"type": "logs", "logs": "3\n"}]
     assert second.calls[0]["container_id"] == one["container_id"]
-    assert [i["type"] for i in second.items] == ["code_interpreter_call", "function_call" if number % 2 else "message"]
+    assert [i["type"] for i in second.items] == ["reasoning", "code_interpreter_call", "reasoning",
+                                                 "function_call" if number % 2 else "message"]
     return first.sequence + second.sequence + 2, one["container_id"]
 
 
