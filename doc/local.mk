@@ -18,6 +18,7 @@ dist_doc_DATA += \
 	%reldir%/performance.md \
 	%reldir%/operations.md \
 	%reldir%/reliability.md \
-	%reldir%/security.md
+	%reldir%/security.md \
+	%reldir%/troubleshooting.md
 
 EXTRA_DIST += %reldir%/check-long.log

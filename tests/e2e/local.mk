@@ -24,4 +24,5 @@ EXTRA_DIST += \
 	%reldir%/test_responses_ends.py \
 	%reldir%/test_start.py \
 	%reldir%/test_survival.py \
-	%reldir%/test_tenants.py
+	%reldir%/test_tenants.py \
+	%reldir%/test_troubleshooting.py
