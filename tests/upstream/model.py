@@ -17,7 +17,7 @@ key. A script is any text; these parts of it mean something:
 
     !say TEXT       the last answer; without it, the last result of a tool, or "Hello."
     !link           … and links to all files that the results say were created
-    [x](sandbox:…)  … and such links, as they stand in the script
+    [x](sandbox:…)  … and such links, as they stand on lines of their own
     !instructions   … or the system text
     !tools          … or the names of the tools that were offered, and the choice
     !context        … or what the context consists of, an item a line
@@ -46,7 +46,10 @@ key. A script is any text; these parts of it mean something:
 
 GET /log tells what was asked (newest last), and how each request ended.
 
+A message may also be a question in plain words for which a script was given.
+
     model.py [--port N] [--key KEY] [--tls PEM] [--name NAME] [--always SCRIPT]
+             [--scripts FILE]
 """
 
 import argparse
@@ -100,7 +103,8 @@ class Script:
             elif match := re.match(r"\s*!([a-z]+)\b ?(.*)", line):
                 self.words[match[1]] = match[2].strip()
         self.calls *= int(self.words.get("repeat", 1))
-        self.links = re.findall(r"\[[^\]]*\]\(sandbox:[^)\s]*\)", text)
+        plain = re.sub(r"^\s*![a-z].*", "", text, flags=re.M)
+        self.links = re.findall(r"\[[^\]]*\]\(sandbox:[^)\s]*\)", plain)
 
     def has(self, word):
         return word in self.words
@@ -532,6 +536,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise Refused("Incorrect API key provided", 401, "invalid_api_key")
         read, writer = PROTOCOLS[protocol]
         asked = read(entry["body"])
+        asked.script = Script(self.server.scripts.get(asked.script.text, asked.script.text))
         if self.server.always:
             asked.script = Script(f"{asked.script.text}\n{self.server.always}")
         faults = self.server.faults_of(asked.script)
@@ -616,10 +621,10 @@ class Model(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, port=0, key=None, tls=None, name="test-model", always=None):
+    def __init__(self, port=0, key=None, tls=None, name="test-model", always=None, scripts=None):
         super().__init__(("127.0.0.1", port), Handler)
         self.key, self.name, self.always, self.log = key, name, always, []
-        self.failures, self.lock = {}, threading.Lock()
+        self.scripts, self.failures, self.lock = scripts or {}, {}, threading.Lock()
         self.scheme = "https" if tls else "http"
         if tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -665,8 +670,11 @@ def main():
     parser.add_argument("--tls", metavar="PEM", help="certificate and key")
     parser.add_argument("--name", default="test-model")
     parser.add_argument("--always", metavar="SCRIPT", help="what every script has at its end")
+    parser.add_argument("--scripts", metavar="FILE", type=argparse.FileType(encoding="utf-8"),
+                        help="a JSON object: the script of each message that is in plain words")
     options = parser.parse_args()
-    model = Model(options.port, options.key, options.tls, options.name, options.always)
+    scripts = json.load(options.scripts) if options.scripts else None
+    model = Model(options.port, options.key, options.tls, options.name, options.always, scripts)
     print(model.url, flush=True)
     try:
         model.serve_forever()
