@@ -19,6 +19,7 @@ dist_doc_DATA += \
 	%reldir%/operations.md \
 	%reldir%/reliability.md \
 	%reldir%/security.md \
-	%reldir%/troubleshooting.md
+	%reldir%/troubleshooting.md \
+	%reldir%/walkthrough.md
 
 EXTRA_DIST += %reldir%/check-long.log

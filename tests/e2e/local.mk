@@ -25,4 +25,5 @@ EXTRA_DIST += \
 	%reldir%/test_start.py \
 	%reldir%/test_survival.py \
 	%reldir%/test_tenants.py \
-	%reldir%/test_troubleshooting.py
+	%reldir%/test_troubleshooting.py \
+	%reldir%/test_walkthrough.py
