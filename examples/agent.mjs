@@ -1,7 +1,7 @@
 // Ask a question about a table: the model writes code, Cupola runs it, and the
 // files it made come back.
 //
-//	npm install openai
+//	npm install --no-save openai		# it wants Node.js 20 or newer
 //	export CUPOLA_URL=http://127.0.0.1:8080 CUPOLA_API_KEY=ck-... MODEL=qwen3
 //	node agent.mjs table.csv "What is the standard deviation of price? Draw it."
 //
@@ -14,8 +14,9 @@ import OpenAI from "openai";
 const { CUPOLA_URL, CUPOLA_API_KEY, MODEL } = process.env;
 const [table, question] = process.argv.slice(2);
 
-if (!question) {
-	console.error("usage: agent.mjs FILE QUESTION");
+if (!question || !CUPOLA_URL || !CUPOLA_API_KEY || !MODEL) {
+	console.error("usage: agent.mjs FILE QUESTION, with CUPOLA_URL, " +
+		"CUPOLA_API_KEY and MODEL set");
 	process.exit(2);
 }
 
@@ -46,6 +47,8 @@ let response;
 for await (const event of stream) {
 	if (event.type === "response.code_interpreter_call_code.delta")
 		process.stderr.write(event.delta);
+	else if (event.type === "response.code_interpreter_call_code.done")
+		process.stderr.write("\n");
 	else if (event.type === "response.output_text.delta")
 		process.stdout.write(event.delta);
 	else if (event.response)

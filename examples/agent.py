@@ -1,9 +1,8 @@
-#!/usr/bin/python3
 """Ask a prompt agent about a table: what it is and may use is kept by the server.
 
-    pip install openai
+    python3 -m venv env && env/bin/pip install openai
     export CUPOLA_URL=http://127.0.0.1:8080 CUPOLA_API_KEY=ck-... MODEL=qwen3
-    ./agent.py table.csv "What is the standard deviation of price? Draw it."
+    env/bin/python agent.py table.csv "What is the standard deviation of price? Draw it."
 
 The agent is made once. Each request names it, and fills its structured inputs.
 """
@@ -14,12 +13,16 @@ import sys
 
 import openai
 
+NEEDED = ("CUPOLA_URL", "CUPOLA_API_KEY", "MODEL")
+if len(sys.argv) != 3 or not all(os.environ.get(name) for name in NEEDED):
+    sys.exit("usage: agent.py FILE QUESTION, with CUPOLA_URL, CUPOLA_API_KEY and MODEL set")
+
 PROJECT = os.environ["CUPOLA_URL"] + "/api/projects/default"
 NAME = "table-analyst"
 
 DEFINITION = {
     "kind": "prompt",
-    "model": os.environ.get("MODEL", "qwen3"),
+    "model": os.environ["MODEL"],
     "instructions": "You are an analyst. Answer in {{language}}. Run code to answer, "
                     "save charts below /mnt/data and link to them.",
     "tools": [{"type": "code_interpreter", "container": {"type": "auto", "file_ids": ["{{table}}"]}}],
@@ -63,8 +66,6 @@ def save(client, citation):
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: agent.py FILE QUESTION")
     client = openai.OpenAI(base_url=f"{PROJECT}/openai/v1", api_key=os.environ["CUPOLA_API_KEY"])
     make_agent(client)
     response = ask(client, *sys.argv[1:])

@@ -1,12 +1,14 @@
 // An agent with a loop of its own: any model that calls functions, and Cupola's
 // tools over MCP.
 //
-//	npm install openai @modelcontextprotocol/sdk
+//	npm install --no-save openai @modelcontextprotocol/sdk
 //	export CUPOLA_URL=http://127.0.0.1:8080 CUPOLA_API_KEY=ck-...
 //	export OPENAI_BASE_URL=http://127.0.0.1:11434/v1 OPENAI_API_KEY=none MODEL=qwen3
 //	node hosted-agent.mjs table.csv "What is the standard deviation of price? Draw it."
 //
-// The model never sees the API key, and its code never sees a network.
+// OPENAI_BASE_URL is the model's own server: Cupola is not asked for models here.
+// The model never sees Cupola's API key, and its code never sees a network. The
+// libraries want Node.js 20 or newer.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -22,8 +24,9 @@ const [file, question] = process.argv.slice(2);
 const roundsMax = 12;
 const callOptions = { timeout: 600_000 };
 
-if (!question) {
-	console.error("usage: hosted-agent.mjs FILE QUESTION");
+if (!question || !CUPOLA_URL || !CUPOLA_API_KEY || !MODEL) {
+	console.error("usage: hosted-agent.mjs FILE QUESTION, with CUPOLA_URL, " +
+		"CUPOLA_API_KEY and MODEL set");
 	process.exit(2);
 }
 
