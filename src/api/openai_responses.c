@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The OpenAI responses API: the agent loop is src/turn's. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api_private.h"
@@ -10,6 +11,7 @@
 #include "api/reply.h"
 #include "api/request.h"
 #include "api/response_follow.h"
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "turn/turn.h"
 
@@ -44,6 +46,10 @@ static void on_accepted(void *userdata, const struct turn_accepted *turn,
 	struct error err = ERROR_INIT;
 	int r;
 
+	/* What follows has work of its own. */
+	free(take_ptr(req->work));
+	req->work_free = NULL;
+	req->left = NULL;
 	if (error_is_set(failure)) {
 		request_failed(req, failure);
 		return;
@@ -66,8 +72,15 @@ static void on_accepted(void *userdata, const struct turn_accepted *turn,
 	request_finish(req, r, &err);
 }
 
+/* It may still wait for another turn of its conversation. */
+static void on_left(struct request *req)
+{
+	turn_abandon(turns_of(req), req->work);
+}
+
 int openai_responses_create(struct request *req, struct error *err)
 {
+	_cleanup_free_ char *id = malloc(ID_SIZE);
 	struct turn_request turn = {
 		.project = req->match.project,
 		.agent = req->match.agent,
@@ -79,9 +92,17 @@ int openai_responses_create(struct request *req, struct error *err)
 	r = request_json(req, &body, err);
 	if (r < 0)
 		return r;
+	if (!id)
+		return error_set_errno(err, -ENOMEM, "Cannot begin a response");
 	turn.body = body;
-	r = turn_create(turns_of(req), &req->who, &turn, on_accepted, req, err);
-	return r < 0 ? r : ROUTE_PENDING;
+	r = turn_create(turns_of(req), &req->who, &turn, on_accepted, req, id,
+			err);
+	if (r < 0)
+		return r;
+	req->work = take_ptr(id);
+	req->work_free = free;
+	req->left = on_left;
+	return ROUTE_PENDING;
 }
 
 /* ------------------------------------------------------------------------ get */

@@ -101,6 +101,8 @@ void request_gone(struct request *req)
 	sse_free(take_ptr(req->sse));
 	if (!req->owed)
 		request_free(req);
+	else if (req->left)
+		req->left(req);
 }
 
 /* --------------------------------------------------------------------- answers */

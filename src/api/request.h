@@ -94,6 +94,9 @@ enum request_state {
  * @next:	What a handler does when core has answered its first call
  * @work:	What a handler keeps from one call of core to the next
  * @work_free:	Frees it with the request; may be NULL
+ * @left:	Called when the client has gone while an answer is owed, for what
+ *		is not to go on without it; may be NULL. The answer may come from
+ *		inside, and free the request
  * @output:	How the client wants an execution's output
  * @has_run:	Code has run, or will, for this request: clients that repeat a
  *		call by themselves are told not to repeat this one
@@ -117,6 +120,7 @@ struct request {
 	int (*next)(struct request *req, struct error *err);
 	void *work;
 	void (*work_free)(void *work);
+	void (*left)(struct request *req);
 	enum view_output output;
 	bool has_run;
 

@@ -142,6 +142,17 @@ static void on_progress(void *userdata)
 	request_finish(req, r, &err);
 }
 
+/* Its end, which is not far now, is what is answered; to nobody. */
+static void on_left(struct request *req)
+{
+	struct following *f = req->work;
+
+	if (!f->abandon)
+		return;
+	f->abandon = false;
+	turn_abandon(turns_of(req), f->id);
+}
+
 int response_follow_end(struct request *req,
 			const struct response_follow *follow,
 			struct error *err)
@@ -153,6 +164,7 @@ int response_follow_end(struct request *req,
 	if (r < 0)
 		return r;
 	f = req->work;
+	req->left = on_left;
 	/* From now on it calls; if it is over already, in the next moment. */
 	turn_watch_arm(f->watch);
 	return 0;

@@ -30,6 +30,8 @@ static const struct prefix {
 	{ "openai", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, false, false, false },
 	{ "api/projects/{}/openai/v1", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL,
 	  true, false, false },
+	{ "api/projects/{}/openai", FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL,
+	  true, false, false },
 	{ "api/projects/{}/agents/{}/endpoint/protocols/openai/v1",
 	  FAMILY(OPENAI), ENVELOPE_OPENAI, NO_POOL, true, false, true },
 	{ "api/projects/{}/agents/{}/endpoint/protocols/openai",

@@ -136,6 +136,8 @@ const struct setting settings_table[] = {
 	     "responses of one tenant that are under way at a time"),
 	UINT("turn", "rounds", "32", 1, 1000,
 	     "how often a model is asked for one response"),
+	TIME("turn", "wait", "300", SECONDS(1), HOURS(24),
+	     "how long a response waits for an earlier one of its conversation"),
 	SIZE("turn", "context", "16M", KIB(64), GIB(1),
 	     "what a model is told in one round, in its items"),
 	SIZE("turn", "result", "20K", KIB(1), MIB(4),

@@ -83,11 +83,12 @@ typedef void (*turn_fn)(void *userdata, const struct turn_accepted *turn,
  * turn_create() - Check a request, and begin
  *
  * All that can be refused before a model is asked is refused here or by @done
- * with an error.
+ * with an error. So is one that is abandoned before @done was called.
+ * @ret_id:	For turn_abandon()
  */
 int turn_create(struct turns *turns, const struct principal *who,
 		const struct turn_request *request, turn_fn done,
-		void *userdata, struct error *err);
+		void *userdata, char ret_id[ID_SIZE], struct error *err);
 
 /**
  * turn_write() - The response object as it is now

@@ -93,8 +93,11 @@ void turn_abandon(struct turns *turns, const char *id)
 	TAILQ_FOREACH (t, &turns->all, next) {
 		if (strcmp(t->id, id) != 0)
 			continue;
-		if (!t->ask.background)
-			turn_finish(t, TURN_CANCELLED, NULL);
+		if (t->ask.background)
+			return;
+		if (t->accepted)
+			error_set(&t->error, ERR_TIMEOUT, "The client has left");
+		turn_finish(t, TURN_CANCELLED, NULL);
 		return;
 	}
 }

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/failpoint.h"
+#include "base/timer.h"
 #include "turn/turn_priv.h"
 
 /* How a turn ends: first it is written down, then its readers are told. */
@@ -132,6 +133,7 @@ static void stop_work(struct turn *t)
 	upstream_call_free(take_ptr(t->call));
 	if (t->reading)
 		core_context_cancel(take_ptr(t->reading));
+	timer_free(take_ptr(t->patience));
 	turn_box_stop(t);
 	turn_run_stop(t);
 	for (size_t i = 0; i < t->item_count; i++)

@@ -140,6 +140,8 @@ void turn_free(struct turn *t)
 	upstream_call_free(t->call);
 	if (t->reading)
 		core_context_cancel(t->reading);
+	timer_free(t->patience);
+	turn_box_stop(t);
 	turn_run_stop(t);
 	forget_tickets(t);
 	turn_round_free(t);
@@ -212,6 +214,7 @@ static void read_settings(struct turns *turns)
 	turns->context_max = settings_bytes(s, "turn", "context");
 	turns->result_max = settings_bytes(s, "turn", "result");
 	turns->output_max = settings_bytes(s, "turn", "output");
+	turns->wait_max = settings_usec(s, "turn", "wait");
 	turns->rounds_max = (unsigned)settings_uint(s, "turn", "rounds");
 }
 

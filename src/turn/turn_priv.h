@@ -151,6 +151,7 @@ struct turn {
 	enum turn_state state; /* turn_enter() writes it */
 	size_t step;
 	sd_event_source *kick;
+	struct timer *patience; /* with an earlier turn of its conversation */
 	turn_fn accepted; /* NULL: told */
 	void *userdata;
 	bool kept; /* its row is in the database */
@@ -207,6 +208,7 @@ struct turns {
 	size_t result_max;
 	size_t output_max;
 	unsigned rounds_max;
+	usec_t wait_max;
 	struct turn_figures figures;
 };
 

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/failpoint.h"
+#include "base/timer.h"
 #include "turn/turn_priv.h"
 
 /*
@@ -120,14 +122,43 @@ static int check_names(struct turn *t, struct error *err)
 /* Each returns 1 when it is done, 0 when turn_step() will be called again for
  * the next one, or a negative errno with @err. */
 
+static void on_impatient(struct timer *timer, void *userdata)
+{
+	struct turn *t = userdata;
+	struct error err = ERROR_INIT;
+
+	(void)timer;
+	error_set(&err, ERR_CONFLICT,
+		  "Another response of this conversation has been under way for "
+		  "too long");
+	error_set_param(&err, "conversation");
+	error_set_reason(&err, "conversation_busy");
+	turn_fail(t, &err);
+}
+
+static int be_patient(struct turn *t, struct error *err)
+{
+	struct turns *turns = t->turns;
+	int r;
+
+	r = timer_new(turns->config.event, turns->config.clock, "turn-wait",
+		      on_impatient, t, &t->patience);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot wait for a conversation");
+	timer_set(t->patience, usec_add(clock_boot(turns->config.clock),
+					turns->wait_max));
+	return 0;
+}
+
 /* One after the other: the next has to know what this one will have said. */
 static int step_wait(struct turn *t, struct error *err)
 {
-	(void)err;
-	if (turn_is_first(t))
+	if (turn_is_first(t)) {
+		timer_free(take_ptr(t->patience));
 		return 1;
+	}
 	t->step--; /* whoever ends before it kicks it */
-	return 0;
+	return t->patience ? 0 : be_patient(t, err);
 }
 
 static void on_earlier_item(void *userdata, const struct talk_item *item)
@@ -339,7 +370,7 @@ static int read_request(struct turn *t, const struct turn_request *request,
 
 int turn_create(struct turns *turns, const struct principal *who,
 		const struct turn_request *request, turn_fn done,
-		void *userdata, struct error *err)
+		void *userdata, char ret_id[ID_SIZE], struct error *err)
 {
 	struct turn *t;
 	int r;
@@ -359,6 +390,7 @@ int turn_create(struct turns *turns, const struct principal *who,
 	}
 	t->accepted = done;
 	t->userdata = userdata;
+	strcpy(ret_id, t->id);
 	turn_kick(t);
 	return 0;
 }

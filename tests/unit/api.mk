@@ -116,6 +116,11 @@ dist_check_SCRIPTS += %reldir%/test_openapi.py
 TESTS += %reldir%/test_activity.py
 dist_check_SCRIPTS += %reldir%/test_activity.py
 
+unit_tests += %reldir%/test_api_responses
+tests_unit_test_api_responses_SOURCES = %reldir%/test_api_responses.c \
+	$(api_fixture)
+tests_unit_test_api_responses_LDADD = $(api_fixture_libs)
+
 unit_tests += %reldir%/test_api_events
 tests_unit_test_api_events_SOURCES = %reldir%/test_api_events.c $(api_fixture)
 tests_unit_test_api_events_LDADD = $(api_fixture_libs)

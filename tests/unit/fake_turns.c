@@ -102,7 +102,7 @@ struct upstream *turns_upstream(struct turns *t)
 
 int turn_create(struct turns *t, const struct principal *who,
 		const struct turn_request *request, turn_fn done,
-		void *userdata, struct error *err)
+		void *userdata, char ret_id[ID_SIZE], struct error *err)
 {
 	struct json_string input =
 		json_string_of(json_member(request->body, "input"));
@@ -122,7 +122,9 @@ int turn_create(struct turns *t, const struct principal *who,
 	}
 	t->done = done;
 	t->userdata = userdata;
-	later(t);
+	strcpy(ret_id, FAKE_RESPONSE);
+	if (!t->held)
+		later(t);
 	return 0;
 }
 
@@ -204,6 +206,10 @@ void turn_abandon(struct turns *t, const char *id)
 {
 	assert_string_equal(id, FAKE_RESPONSE);
 	t->abandoned++;
+	/* It comes to its end now. */
+	error_set(&t->refusal, ERR_TIMEOUT, "left");
+	t->over = true;
+	later(t);
 }
 
 int turn_delete(struct turns *t, const struct principal *who, const char *id,

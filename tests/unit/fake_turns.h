@@ -15,6 +15,7 @@
  * struct turns - What the test may look at and turn
  * @refusal:	What turn_create() or its callback says, if it is set
  * @late:	It is the callback that says so
+ * @held:	It waits until it is abandoned
  * @events:	Events that there are; each has its number as JSON
  * @over:	No more come
  * @failure:	Why it failed, if it did
@@ -28,6 +29,7 @@ struct turns {
 	sd_event_source *later;
 	struct error refusal;
 	bool late;
+	bool held;
 	bool stream;
 	bool background;
 	uint64_t events;

@@ -65,6 +65,38 @@ static void turns_of_a_conversation_wait_for_each_other(void **state)
 	talk_end(two, "completed");
 }
 
+/* One that nobody waits for any more, and one that has waited too long. */
+static void a_turn_that_waits_can_be_given_up(void **state)
+{
+	struct turn_fixture *fx = *state;
+	struct talk *one, *two, *three;
+	char id[ID_SIZE];
+
+	fixture_set(fx->core, "turn.wait=60");
+	turn_start(fx);
+	turn_conversation(fx, id);
+	one = in_conversation(fx, id, "first");
+	RUN_UNTIL(fx->core, fx->model->rounds == 1);
+	two = in_conversation(fx, id, "second");
+	three = in_conversation(fx, id, "third");
+	fixture_settle(fx->core);
+	turn_abandon(fx->turns, two->id);
+	assert_true(two->refused);
+	assert_false(three->told);
+	clock_advance(fx->core->clock, USEC_PER_MINUTE);
+	RUN_UNTIL(fx->core, three->told);
+	assert_int_equal(three->err.code, ERR_CONFLICT);
+	assert_string_equal(three->err.reason, "conversation_busy");
+	/* Neither has said anything. */
+	model_text(fx->model, "answer");
+	model_end(fx->model, UPSTREAM_STOP);
+	talk_end(one, "completed");
+	one = in_conversation(fx, id, "last");
+	RUN_UNTIL(fx->core, fx->model->rounds == 2);
+	assert_false(asked(fx, "second"));
+	assert_false(asked(fx, "third"));
+}
+
 static void a_conversation_keeps_its_container(void **state)
 {
 	struct turn_fixture *fx = *state;
@@ -373,6 +405,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, turn_setup, turn_teardown)
 		TEST(turns_of_a_conversation_wait_for_each_other),
+		TEST(a_turn_that_waits_can_be_given_up),
 		TEST(a_conversation_keeps_its_container),
 		TEST(the_model_is_told_that_a_container_has_gone),
 		TEST(a_session_that_ends_under_code_fails_the_call_alone),

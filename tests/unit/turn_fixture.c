@@ -146,7 +146,7 @@ struct talk *talk_begin(struct turn_fixture *fx, const char *body)
 	reader_init(&talk->reader);
 	request.body = object;
 	if (turn_create(fx->turns, &fx->core->who, &request, on_accepted, talk,
-			&talk->err) < 0) {
+			talk->id, &talk->err) < 0) {
 		talk->told = true;
 		talk->refused = true;
 	}

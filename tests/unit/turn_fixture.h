@@ -17,6 +17,7 @@
 /** struct talk - One request, and who follows what becomes of it */
 struct talk {
 	struct turn_fixture *fx;
+	char id[ID_SIZE];
 	bool told;
 	bool refused;
 	struct error err;
