@@ -10,7 +10,7 @@ import threading
 import time
 import uuid
 
-from host import Away, Refused
+from host import Away, Refused, wait_until
 
 # A container whose create was cut short may fail to boot; one that worked may
 # only end by its limit, or with its VM if we killed that.
@@ -183,6 +183,15 @@ class Client:
             return
         self.books.uploads[made["id"]] = data
 
+    def respond(self):
+        """A response that was answered comes to an end, and stays."""
+        body = {"model": "test-model", "input": "!say done", "background": True}
+        try:
+            made = self.host.json("POST", "/v1/responses", body)
+        except (Away, Refused):
+            return
+        self.books.responses.append(made["id"])
+
     def cycle(self):
         session = self.create(self.random.choice((1, 1, 20)))
         for _ in range(self.random.randrange(1, 5)):
@@ -190,6 +199,7 @@ class Client:
                 break
         if self.random.random() < 0.3:
             self.put_file()
+            self.respond()
         if self.random.random() < 0.3 and session.worked:
             self.run(session, f"late late.bin 9000 {session.begun}")
         if self.random.random() < 0.6 or session.box.books.crowded():
@@ -203,6 +213,7 @@ class Books:
         self.lock = threading.Lock()
         self.sessions = []
         self.uploads = {}
+        self.responses = []
         self.complaints = []
         self.over = False
 
@@ -268,11 +279,31 @@ def verify_deleted(client, session):
                 client.books.complain("deleted", session.id, str(e))
 
 
+def verify_response(client, ident):
+    """A model that was asked has answered, or its daemon was killed meanwhile."""
+    def over():
+        view = client.host.json("GET", f"/v1/responses/{ident}")
+        return view if view["status"] not in ("queued", "in_progress") else None
+    try:
+        view = wait_until(over, 20 * client.host.SLOWNESS, f"the end of {ident}")
+    except (AssertionError, Refused) as e:
+        client.books.complain("record", ident, str(e))
+        return
+    if view["status"] == "completed":
+        good = view["output"][0]["content"][0]["text"] == "done"
+    else:
+        good = view["status"] == "failed" and "restarted" in view["error"]["message"]
+    if not good:
+        client.books.complain("record", ident, str(view))
+
+
 def verify(client):
     """Everything that was promised; returns how much that was."""
     books = client.books
     figures = {"sessions": len(books.sessions), "records": 0, "artifacts": 0,
-               "uploads": len(books.uploads)}
+               "uploads": len(books.uploads), "responses": len(books.responses)}
+    for ident in books.responses:
+        verify_response(client, ident)
     for session in books.sessions:
         if session.deleted:
             verify_deleted(client, session)

@@ -10,7 +10,16 @@ tests_fuzz_fuzz_upstream_SOURCES = %reldir%/fuzz_upstream.c $(fuzz_main)
 tests_fuzz_fuzz_upstream_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_upstream_LDADD = libturn.a $(base_libs) $(CURL_LIBS)
 
+fuzz_targets += %reldir%/fuzz_code_arguments
+tests_fuzz_fuzz_code_arguments_SOURCES = %reldir%/fuzz_code_arguments.c \
+	$(fuzz_main)
+tests_fuzz_fuzz_code_arguments_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_code_arguments_LDADD = libturn.a $(base_libs)
+
 EXTRA_DIST += \
+	%reldir%/corpus/code_arguments/cut \
+	%reldir%/corpus/code_arguments/escapes \
+	%reldir%/corpus/code_arguments/plain \
 	%reldir%/corpus/upstream/chat_calls \
 	%reldir%/corpus/upstream/chat_cut \
 	%reldir%/corpus/upstream/chat_object \
