@@ -70,6 +70,7 @@ static const struct json_field table[] = {
 	JSON_STRING_FIELD("service_tier", struct fields, word),
 	JSON_STRING_FIELD("safety_identifier", struct fields, word),
 	JSON_STRING_FIELD("prompt_cache_key", struct fields, word),
+	JSON_STRING_FIELD("prompt_cache_retention", struct fields, word),
 	JSON_STRING_FIELD("user", struct fields, word),
 	JSON_STRING_FIELD("agent_session_id", struct fields, word),
 };

@@ -47,6 +47,7 @@ static const struct echo {
 static const char *const echoed_if_sent[] = {
 	"agent_session_id",
 	"include",
+	"prompt_cache_retention",
 };
 
 /* What the model's server is told in the client's own words. */
@@ -100,8 +101,10 @@ static void write_agent(const struct agent_applied *agent,
 {
 	char version[24];
 
-	if (!agent)
+	if (!agent) {
+		json_write_null(w, "agent_reference");
 		return;
+	}
 	(void)snprintf(version, sizeof(version), "%llu",
 		       (unsigned long long)agent->version);
 	json_write_object(w, "agent_reference");

@@ -74,3 +74,7 @@ unit_tests += %reldir%/test_turn_truncation
 tests_unit_test_turn_truncation_SOURCES = %reldir%/test_turn_truncation.c \
 	$(turn_fixture)
 tests_unit_test_turn_truncation_LDADD = $(turn_fixture_libs)
+
+unit_tests += %reldir%/test_turn_ask
+tests_unit_test_turn_ask_SOURCES = %reldir%/test_turn_ask.c $(turn_fixture)
+tests_unit_test_turn_ask_LDADD = $(turn_fixture_libs)

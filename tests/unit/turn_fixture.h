@@ -27,7 +27,7 @@ struct talk {
 	struct response_reader reader;
 };
 
-enum { FIXTURE_TALKS_MAX = 64 };
+enum { FIXTURE_TALKS_MAX = 128 };
 
 struct turn_fixture {
 	struct fixture *core;
