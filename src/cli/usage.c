@@ -155,8 +155,11 @@ static int print_table(struct cli *cli, const struct json_object *rows,
 		{ "VM HOURS", true },  { "EXECUTING", true },
 		{ "CPU HOURS", true }, { "IDLE", true },
 		{ "IN", true },        { "OUT", true },
+		{ "RESPONSES", true }, { "TOKENS", true },
+		{ "CALLS", true },
 	};
-	_cleanup_(table_freep) struct table *t = table_new(columns, 10);
+	_cleanup_(table_freep) struct table *t =
+		table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	size_t i;
 	int r;
 
