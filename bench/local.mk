@@ -1,3 +1,14 @@
 # Benchmarks: run by hand or by contrib/check, never built.
 
-EXTRA_DIST += %reldir%/http %reldir%/run
+EXTRA_DIST += \
+	%reldir%/baseline.json \
+	%reldir%/creates.py \
+	%reldir%/executions.py \
+	%reldir%/instructions.c \
+	%reldir%/instructions.py \
+	%reldir%/measure.py \
+	%reldir%/memory.py \
+	%reldir%/run \
+	%reldir%/sides.py \
+	%reldir%/small_calls.py \
+	%reldir%/transfer.py

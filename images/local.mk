@@ -14,4 +14,5 @@ EXTRA_DIST += \
 	%reldir%/python-minimal/smoke.py \
 	%reldir%/python/recipe \
 	%reldir%/python/smoke.py \
+	%reldir%/plain_machine.py \
 	%reldir%/smoke

@@ -99,8 +99,10 @@ void exec_done(struct exec *e, const struct message_done *m)
 {
 	(void)failpoint("exec-done");
 	exec_take_numbers(e, m);
-	if (e->sent_usec)
+	if (e->sent_usec) {
+		e->core->metrics.awaited_usec += exec_longest(e);
 		vm_executed(e->container->vm, exec_longest(e));
+	}
 	e->bundle_open = false;
 	exec_tell_results(e, false);
 	exec_enter(e, EXEC_STATE_PULLING);
@@ -251,6 +253,7 @@ static void exec_count(struct exec *e)
 
 	m->executions[e->status]++;
 	m->executing_usec += e->duration_usec;
+	m->executing_cpu_usec += e->cpu_usec;
 	c->usage.executions++;
 	c->executing_usec += e->duration_usec;
 }

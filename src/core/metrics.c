@@ -64,6 +64,12 @@ static void emit_executions(const struct core *core, const struct emitter *e)
 	counter(e, "cupola_executing_seconds_total",
 		"Wall time of executions in guests", "",
 		seconds(m->executing_usec));
+	counter(e, "cupola_executing_cpu_seconds_total",
+		"CPU time of user code in these", "",
+		seconds(m->executing_cpu_usec));
+	counter(e, "cupola_executing_awaited_seconds_total",
+		"The same wall time and the way to the guest and back", "",
+		seconds(m->awaited_usec));
 	counter(e, "cupola_artifacts_total", "Files taken out of guests", "",
 		(double)m->artifacts);
 	counter(e, "cupola_artifact_bytes_total", "Bytes of these", "",

@@ -15,6 +15,8 @@ struct metrics {
 	uint64_t sessions_ended[END_REASON_COUNT];
 	uint64_t executions[EXEC_STATUS_COUNT];
 	uint64_t executing_usec;
+	uint64_t executing_cpu_usec;
+	usec_t awaited_usec;     /* from EXEC to DONE */
 	uint64_t claims_ready;   /* creates that found a ready VM */
 	uint64_t claims_booting; /* … one that was booting already */
 	uint64_t claims_none;    /* … neither */

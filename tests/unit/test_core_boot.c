@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What starts took: taken apart, counted and told. */
+/* What starts and executions took: taken apart, counted and told. */
 
 #include "core_fixture.h"
 
@@ -24,15 +24,22 @@ static void on_figure(void *userdata, const char *name, const char *type,
 }
 
 /* -1: there is none of that name. */
+static double figure_of(struct fixture *fx, const char *name,
+			const char *labels)
+{
+	struct figure f = { name, labels, -1 };
+
+	core_metrics(fx->core, on_figure, &f);
+	return f.value;
+}
+
 static double count_of(struct fixture *fx, enum boot_stage stage)
 {
 	char labels[128];
-	struct figure f = { "cupola_boot_seconds_count", labels, -1 };
 
 	(void)snprintf(labels, sizeof(labels), "pool=\"default\",stage=\"%s\"",
 		       boot_stage_name(stage));
-	core_metrics(fx->core, on_figure, &f);
-	return f.value;
+	return figure_of(fx, "cupola_boot_seconds_count", labels);
 }
 
 static usec_t sum(const struct boot_trace *t)
@@ -127,6 +134,29 @@ static void each_start_is_counted_once_and_so_is_its_first_execution(void **stat
 		assert_true(count_of(fx, (enum boot_stage)i) == 0);
 }
 
+static void an_executions_time_is_told_from_outside_to_inside(void **state)
+{
+	const struct message_done done = {
+		.status = WIRE_STATUS_OK,
+		.wall_usec = 2 * USEC_PER_SEC,
+		.cpu_usec = USEC_PER_SEC,
+		.kernel_epoch = 1,
+	};
+	struct fixture *fx = *state;
+	char c[ID_SIZE], e[ID_SIZE];
+	struct scripted_guest *g;
+
+	g = fixture_running(fx, "1", c, e);
+	clock_advance(fx->clock, 3 * USEC_PER_SEC);
+	guest_say_done(g, g->call, &done);
+	fixture_wait_exec(fx, c, e, EXEC_OK);
+	assert_true(figure_of(fx, "cupola_executing_awaited_seconds_total",
+			      "") == 3);
+	assert_true(figure_of(fx, "cupola_executing_seconds_total", "") == 2);
+	assert_true(figure_of(fx, "cupola_executing_cpu_seconds_total", "") ==
+		    1);
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -135,6 +165,7 @@ int main(void)
 		TEST(each_stage_is_as_long_as_its_end_is_later),
 		TEST(a_guest_that_lies_fills_no_more_than_the_time_it_had),
 		TEST(each_start_is_counted_once_and_so_is_its_first_execution),
+		TEST(an_executions_time_is_told_from_outside_to_inside),
 	};
 
 	return RUN_TESTS(tests);

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Requests per second beside nginx, which serves the same bytes.
 
 A look at a file (GET /v1/files/ID) and a download of 1 MiB, each with its API
@@ -7,23 +7,18 @@ access log is on, serving that very answer from its disk cache. Both are asked
 in turns by wrk, over connections that are kept open.
 """
 
-import argparse
-import json
 import os
 import pathlib
 import re
 import shutil
 import socket
-import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
-SOURCE = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(SOURCE / "tests" / "e2e"))
-
-from cupola import Daemon  # noqa: E402
+from cupola import Daemon
+from measure import Row, in_turns
+from sides import BenchError
 
 CONNECTIONS = 32
 UNITS = {"us": 0.001, "ms": 1, "s": 1000}
@@ -75,7 +70,7 @@ class Nginx:
                 if s.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             time.sleep(0.05)
-        raise SystemExit("bench: nginx does not start")
+        raise BenchError("nginx does not start")
 
     def stop(self):
         self.process.terminate()
@@ -90,48 +85,34 @@ def wrk(url, seconds, key=None):
          url], check=True, capture_output=True, text=True).stdout
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
     if bad or "Socket errors" in text:
-        raise SystemExit(f"bench: {url}: not all answers were good:\n{text}")
+        raise BenchError(f"{url}: not all answers were good:\n{text}")
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1])
     p99, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", text).groups()
     return rate, float(p99) * UNITS[unit]
 
 
-def measure(daemon, nginx, name, path, file, turns, seconds):
-    ours, theirs = [], []
-    for turn in range(turns):
-        sides = [(ours, daemon.url + path, daemon.key),
-                 (theirs, f"http://127.0.0.1:{nginx.port}/{file}", None)]
-        for samples, url, key in sides if turn % 2 else sides[::-1]:
-            samples.append(wrk(url, seconds, key))
-    row = {"name": name, "turns": turns}
-    for side, samples in (("cupola", ours), ("nginx", theirs)):
-        row[f"{side}_per_s"] = statistics.median(r for r, _ in samples)
-        row[f"{side}_p99_ms"] = statistics.median(p for _, p in samples)
-    row["ratio"] = row["cupola_per_s"] / row["nginx_per_s"]
-    return row
+def rows_of(daemon, nginx, name, path, file, options):
+    length = options.of(3, 1)
+    sides = in_turns(
+        options.of(5, 3),
+        lambda: wrk(daemon.url + path, length, daemon.key),
+        lambda: wrk(f"http://127.0.0.1:{nginx.port}/{file}", length))
+    rates, p99s = ([[sample[i] for sample in side] for side in sides]
+                   for i in (0, 1))
+    floor = "nginx with the same bytes"
+    return [Row(name, "/s", rates[0], floor, rates[1], more_is_better=True,
+                target=0.5),
+            Row(f"{name}, p99", "ms", p99s[0], floor, p99s[1])]
 
 
-def show(rows):
-    print(f"{'':24} {'Cupola/s':>9} {'p99 ms':>7} {'nginx/s':>9} "
-          f"{'p99 ms':>7} {'ratio':>6}")
-    for r in rows:
-        print(f"{r['name']:24} {r['cupola_per_s']:9.0f} "
-              f"{r['cupola_p99_ms']:7.2f} {r['nginx_per_s']:9.0f} "
-              f"{r['nginx_p99_ms']:7.2f} {r['ratio']:6.2f}")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--seconds", type=int, default=3)
-    parser.add_argument("--json", type=pathlib.Path)
-    options = parser.parse_args()
+def run(options):
     for tool in ("wrk", "nginx"):
         if not shutil.which(tool):
-            raise SystemExit(f"bench: {tool} is missing: install Debian's "
-                             "wrk and nginx-light")
+            raise BenchError(f"{tool} is missing: install Debian's wrk and"
+                             " nginx-light")
     daemon = Daemon(settings={"tenant.requests_per_minute": "0"})
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="cupola-bench-"))
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="cup-bench-"))
+    nginx = None
     try:
         daemon.start()
         file = daemon.upload("big.bin", os.urandom(1 << 20))
@@ -139,22 +120,12 @@ def main():
         look = daemon.ok("GET", path).content
         big = daemon.ok("GET", f"{path}/content").content
         nginx = Nginx(directory, {"look": look, "big": big})
-        try:
-            rows = [measure(daemon, nginx, *what, options.turns,
-                            options.seconds)
-                    for what in (("GET /v1/files/ID", path, "look"),
-                                 ("1 MiB of content", f"{path}/content",
-                                  "big"))]
-        finally:
-            nginx.stop()
-        show(rows)
-        if options.json:
-            options.json.write_text(json.dumps(rows, indent=2) + "\n")
+        return [*rows_of(daemon, nginx, "GET /v1/files/ID", path, "look",
+                         options),
+                *rows_of(daemon, nginx, "1 MiB of content", f"{path}/content",
+                         "big", options)], []
     finally:
-        daemon.stop()
+        if nginx:
+            nginx.stop()
         daemon.remove()
         shutil.rmtree(directory, ignore_errors=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two sides of most figures: a session over HTTP, a Jupyter kernel here."""
+
+import base64
+import http.client
+import json
+import os
+import pathlib
+import socket
+import tempfile
+
+from measure import seconds
+
+PRINT = "print(1)"
+
+
+class BenchError(Exception):
+    """What is measured does not work, so there is no figure."""
+
+
+class Session:
+    """One container, spoken to over one kept-alive connection."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        host, port = daemon.url.removeprefix("http://").split(":")
+        self.http = http.client.HTTPConnection(host, int(port), timeout=600)
+        self.http.connect()
+        self.http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.head = {"Authorization": f"Bearer {daemon.key}",
+                     "Content-Type": "application/json"}
+        made = self.ask("POST", "/v1/containers", {"name": "bench"})
+        self.path = f"/v1/containers/{made['id']}"
+        self.id = made["id"]
+
+    def fetch(self, method, path, body=None, head=None):
+        self.http.request(method, path, body, head or self.head)
+        answer = self.http.getresponse()
+        data = answer.read()
+        if answer.status // 100 != 2:
+            raise BenchError(f"{method} {path}: {answer.status}"
+                             f" {data[:500]!r}")
+        return data
+
+    def ask(self, method, path, value=None):
+        body = None if value is None else json.dumps(value)
+        return json.loads(self.fetch(method, path, body))
+
+    def run(self, code):
+        """Return: seconds, and the execution."""
+        took, data = seconds(self.fetch, "POST", f"{self.path}/exec",
+                             json.dumps({"code": code}))
+        done = json.loads(data)
+        if done["status"] != "ok":
+            raise BenchError(f"execution failed: {data[:500]!r}")
+        return took, done
+
+    def health(self):
+        return seconds(self.fetch, "GET", "/healthz", head={})[0]
+
+    def delete(self):
+        self.ask("DELETE", self.path)
+        self.http.close()
+
+
+class Jupyter:
+    """A kernel on the bare host, as the jupyter_client library drives it."""
+
+    def __init__(self):
+        from jupyter_client.manager import KernelManager
+        # It writes to its user's home, where a measurement leaves nothing.
+        self.home = tempfile.TemporaryDirectory(prefix="cup-bench-")
+        env = dict(os.environ, HOME=self.home.name,
+                   IPYTHONDIR=f"{self.home.name}/ipython",
+                   # Else each start warns about the debugger.
+                   PYDEVD_DISABLE_FILE_VALIDATION="1")
+        self.manager = KernelManager(kernel_name="python3")
+        self.manager.connection_file = f"{self.home.name}/kernel.json"
+        self.manager.start_kernel(cwd=self.home.name, env=env)
+        self.client = self.manager.client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=120)
+
+    def run(self, code):
+        """Return: seconds, and what it printed and showed."""
+        return seconds(self.execute, code)
+
+    def execute(self, code):
+        ident = self.client.execute(code, store_history=False)
+        heard, shown = [], []
+        while True:
+            message = self.client.get_iopub_msg(timeout=120)
+            if message["parent_header"].get("msg_id") != ident:
+                continue
+            kind, content = message["msg_type"], message["content"]
+            if kind == "stream":
+                heard.append(content["text"])
+            elif kind == "display_data":
+                shown.append(content["data"])
+            elif kind == "error":
+                raise BenchError(f"Jupyter: {content['evalue']}")
+            elif kind == "status" and content["execution_state"] == "idle":
+                break
+        self.client.get_shell_msg(timeout=60)
+        return "".join(heard), shown
+
+    def close(self):
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+        self.home.cleanup()
+
+
+def png_of(shown):
+    """The bytes of a figure that Jupyter showed."""
+    for bundle in shown:
+        if "image/png" in bundle:
+            return base64.b64decode(bundle["image/png"])
+    raise BenchError("Jupyter showed no figure")
+
+
+def image_directory(name):
+    """Where the daemon finds an image as well; see cupola-vmd(8)."""
+    source = pathlib.Path(__file__).resolve().parents[1]
+    places = [os.environ.get("CUPOLA_IMAGES"), "/var/lib/cupola/images",
+              source / "images/out"]
+    for place in places:
+        if place and (pathlib.Path(place) / name / "manifest.json").exists():
+            return (pathlib.Path(place) / name).resolve()
+    raise BenchError(f"there is no image {name}: run images/build {name}")
