@@ -120,6 +120,8 @@ class Host:
     FILE_BYTES = 300000
     # Where a VM leaves something as long as it is there
     TRACES = ("vm/*", "libvirt/domains/*")
+    # What else the sanitizers are told, with a colon behind it
+    asan = ""
 
     def __init__(self, settings=None):
         # Short: sockets are made below it.
@@ -185,7 +187,8 @@ class Host:
         env = dict(os.environ, CUPOLA_IMAGES=str(self.images),
                    CUPOLA_FAILPOINT=f"@{self.points}/list",
                    # Freed memory must not pass for growth.
-                   ASAN_OPTIONS="detect_leaks=0:quarantine_size_mb=1")
+                   ASAN_OPTIONS=self.asan +
+                   "detect_leaks=0:quarantine_size_mb=1")
         self.process = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
             env=env)

@@ -23,6 +23,10 @@ dist_check_SCRIPTS += %reldir%/test_http.py
 TESTS += %reldir%/test_destroy.py
 dist_check_SCRIPTS += %reldir%/test_destroy.py
 
+# The same, with all streams cut short.
+TESTS += %reldir%/test_short_io.py
+dist_check_SCRIPTS += %reldir%/test_short_io.py
+
 # Both programs as systemd starts them, with processes for VMs.
 TESTS += %reldir%/test_service.py
 dist_check_SCRIPTS += %reldir%/test_service.py
