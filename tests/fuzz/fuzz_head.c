@@ -14,19 +14,35 @@
 #include "base/name.h"
 #include "fuzz.h"
 
+/* How often @sub is in @text, either case of letters. */
+static size_t count_of(const char *text, const char *sub)
+{
+	size_t n = 0;
+
+	while ((text = strcasestr(text, sub))) {
+		text++;
+		n++;
+	}
+	return n;
+}
+
+/* A segment has a slash only where the target has an escaped one. */
 static void check_target(const char *target)
 {
+	size_t slashes = 0, i;
 	struct uri uri;
-	size_t i;
 	int r;
 
 	r = uri_parse(target, &uri, NULL);
 	if (r >= 0 && strlen(target) > LIMIT_URI_BYTES)
 		abort();
-	for (i = 0; i < uri.segments; i++)
-		if (strchr(uri.segment[i], '/') ||
-		    !utf8_is_valid(uri.segment[i], strlen(uri.segment[i])))
+	for (i = 0; i < uri.segments; i++) {
+		slashes += count_of(uri.segment[i], "/");
+		if (!utf8_is_valid(uri.segment[i], strlen(uri.segment[i])))
 			abort();
+	}
+	if (slashes > count_of(target, "%2f"))
+		abort();
 	uri_done(&uri);
 }
 
