@@ -140,6 +140,11 @@ uint64_t cgroup_oom_kills(void)
 	return read_key(oom_fd, "oom_kill");
 }
 
+uint32_t cgroup_tasks(void)
+{
+	return (uint32_t)read_number("pids.current");
+}
+
 void cgroup_read(struct cgroup_usage *ret)
 {
 	*ret = (struct cgroup_usage){
@@ -147,6 +152,6 @@ void cgroup_read(struct cgroup_usage *ret)
 		.memory_bytes = read_number("memory.current"),
 		.memory_peak_bytes = cgroup_peak_bytes(),
 		.oom_kills = cgroup_oom_kills(),
-		.processes = (uint32_t)read_number("pids.current"),
+		.processes = cgroup_tasks(),
 	};
 }

@@ -36,6 +36,9 @@ uint64_t cgroup_cpu_usec(void);
 uint64_t cgroup_oom_kills(void);
 uint64_t cgroup_peak_bytes(void);
 
+/* How many threads of how many processes are in it; 0: nobody knows */
+uint32_t cgroup_tasks(void);
+
 /* Everything. Fields that cannot be read are zero. */
 void cgroup_read(struct cgroup_usage *ret);
 

@@ -281,6 +281,7 @@ static void finish(enum wire_status status)
 	started = 0;
 	exec_enter(e, EXEC_FINISHED);
 	frames_callback();
+	kernel_tell_alone();
 }
 
 /* SIGINT first; whoever does not heed it within the grace is killed. */

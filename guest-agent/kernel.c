@@ -431,6 +431,14 @@ int kernel_run(struct bytes id, uint32_t count, struct bytes source,
 	return 0;
 }
 
+void kernel_tell_alone(void)
+{
+	const uint8_t type = RUNNER_ALONE;
+
+	if (state == KERNEL_ALIVE && control.fd >= 0 && cgroup_tasks() == 1)
+		(void)send(control.fd, &type, 1, MSG_NOSIGNAL);
+}
+
 /* What finds no room is the last of many that user code has not heeded. */
 static void tell_interrupt(uint32_t count)
 {

@@ -88,6 +88,12 @@ uint32_t kernel_epoch(void);
 int kernel_run(struct bytes id, uint32_t count, struct bytes source,
 	       int stdin_fd);
 
+/*
+ * Behind an execution, once its end has been told: let it know if nobody is left
+ * who could change it from outside until the next, so that it need not look.
+ */
+void kernel_tell_alone(void);
+
 /* SIGINT to its process group, as a terminal would, for that execution. */
 void kernel_interrupt(uint32_t count);
 

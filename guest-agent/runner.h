@@ -25,6 +25,8 @@
  *				stdin as a descriptor if there is any
  *	MORE source		what did not fit
  *	INTERRUPT count:4	that execution is to stop; SIGINT follows
+ *	ALONE			behind an execution of which no other thread or
+ *				process is left
  *
  * SIGINT alone would not do: it carries no number, and whether one that comes
  * around the beginning of an execution was meant for this or for the one before
@@ -46,6 +48,7 @@ enum runner_type {
 	RUNNER_RUN = 'c',
 	RUNNER_MORE = 'm',
 	RUNNER_INTERRUPT = 'b',
+	RUNNER_ALONE = 'o',
 };
 
 #define RUNNER_RUN_STDIN	0x01u

@@ -118,7 +118,7 @@ HOME = "/home/sandbox"
 # runner.h
 FORK, IMPORTED, HELLO, READY, GO = b"f", b"i", b"h", b"r", b"g"
 DISPLAY, ERROR, FINISHED, RUN, MORE = b"d", b"e", b"x", b"c", b"m"
-INTERRUPT = b"b"
+INTERRUPT, ALONE = b"b", b"o"
 RUN_STDIN = 1
 DISPLAY_FILE, DISPLAY_NEW = 1, 2
 RUN_HEAD = struct.Struct("<cBBII")
@@ -397,7 +397,7 @@ class Kernel:
         self.count = 0
         self.stopped_early = self.interrupted = False
         self.ground = None
-        self.settled = False
+        self.settled = self.alone = False
         self.exec_id = ""
         self.figures = self.files = 0
         self.flags = 0
@@ -700,9 +700,9 @@ class Kernel:
     def prepare(self, stdin):
         if not self.settled:
             self.restore()
-        elif self.ground:
+        elif self.ground and not self.alone:
             self.ground.restore_outside()
-        self.settled = False
+        self.settled = self.alone = False
         self.open_stdin(stdin)
 
     def settle(self):
@@ -808,6 +808,8 @@ class Kernel:
         data, ancillary, _, _ = self.recvmsg(MESSAGE_MAX, socket.CMSG_SPACE(4))
         if not data:
             os._exit(0)
+        if data == ALONE:
+            self.alone = True
         if data[:1] != RUN:
             return None
         _, flags, id_size, count, size = RUN_HEAD.unpack_from(data)
