@@ -115,6 +115,7 @@ static int write_result(struct context *c, const char *id,
 	const struct json_object *outputs = json_member(item, "outputs");
 	struct result result = {
 		.id = id,
+		.secret = c->config.secret,
 		.max_bytes = c->config.result_max,
 		.unknown = !outputs,
 		.notes = note_of(item),

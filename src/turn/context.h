@@ -38,6 +38,7 @@ enum {
  * struct context_config - How items are lowered
  * @max_bytes:	Of all of them together
  * @result_max:	Bytes of a result of the interpreter
+ * @secret:	For the marks of results: result.h
  * @python:	What the interpreter is called as a function
  * @interpreter: There is one: files go to it
  * @truncate:	What is too much is forgotten, instead of refused
@@ -47,6 +48,7 @@ struct context_config {
 	const struct principal *who;
 	size_t max_bytes;
 	size_t result_max;
+	const uint8_t *secret;
 	const char *python;
 	bool interpreter;
 	bool truncate;

@@ -28,10 +28,12 @@ static void take(struct turn *t, const char *id)
 
 static void note_file(void *userdata, const struct cfile_view *file)
 {
-	struct turn *t = userdata;
+	struct buf *left = &((struct turn *)userdata)->box.left;
 
-	(void)buf_printf(&t->box.left, "left in the old one: %s, %llu bytes\n",
-			 file->path, (unsigned long long)file->bytes);
+	(void)buf_add_str(left, "left in the old one: ");
+	(void)result_path(left, file->path);
+	(void)buf_printf(left, ", %llu bytes\n",
+			 (unsigned long long)file->bytes);
 }
 
 /* The model must not be left to guess why its variables are gone. */
@@ -43,7 +45,7 @@ static void note_lost(struct turn *t, const char *id, const char *why)
 
 	(void)buf_printf(note,
 			 "This is a new container: the one of earlier calls is "
-			 "gone (%s). Its variables, imports and files do not "
+			 "gone. %s Its variables, imports and files do not "
 			 "exist here; what is needed has to be made again.\n",
 			 why);
 	if (core_cfile_list(core_of(t), &t->who, id, &page, note_file, t,

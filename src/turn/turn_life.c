@@ -237,8 +237,10 @@ int turns_new(const struct turns_config *config, struct turns **ret,
 	turns->config = *config;
 	TAILQ_INIT(&turns->all);
 	read_settings(turns);
-	r = event_add_defer(config->event, on_gc, turns, "turn-gc",
-			    &turns->gc);
+	r = random_bytes(turns->secret, sizeof(turns->secret));
+	if (r >= 0)
+		r = event_add_defer(config->event, on_gc, turns, "turn-gc",
+				    &turns->gc);
 	if (r >= 0)
 		r = timer_new(config->event, config->clock, "turn-sweep",
 			      on_sweep, turns, &turns->sweep);

@@ -26,6 +26,7 @@
 #include "turn/context.h"
 #include "turn/event_log.h"
 #include "turn/out_item.h"
+#include "turn/result.h"
 #include "turn/turn.h"
 #include "turn/turn_state.h"
 
@@ -206,6 +207,7 @@ struct turns {
 	size_t max_per_tenant;
 	size_t context_max;
 	size_t result_max;
+	uint8_t secret[RESULT_SECRET_SIZE]; /* of marks: result.h */
 	size_t output_max;
 	unsigned rounds_max;
 	usec_t wait_max;

@@ -53,6 +53,7 @@ static int tell_model(struct turn *t, struct part *part,
 	_cleanup_(buf_done) struct buf notes = BUF_INIT(64 << 10);
 	struct result result = {
 		.id = t->items[part->item].id,
+		.secret = t->turns->secret,
 		.text = buf_str(logs),
 		.size = logs->length,
 		.max_bytes = t->turns->result_max,

@@ -190,6 +190,7 @@ static int step_read(struct turn *t, struct error *err)
 		.who = &t->who,
 		.max_bytes = t->turns->context_max,
 		.result_max = t->turns->result_max,
+		.secret = t->turns->secret,
 		.python = t->ask.tools.python,
 		.interpreter = t->ask.tools.interpreter,
 		.truncate = t->ask.truncate,
