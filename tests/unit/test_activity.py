@@ -257,7 +257,7 @@ DELETE /v1/conversations/{}/items/{}
 DELETE /v1/responses/{}
 POST /v1/responses/{}/cancel
 GET /v1/models
-GET /v1/models/{}
+GET /v1/models/{*}
 GET /api/projects/{}/toolboxes
 PATCH /api/projects/{}/toolboxes/{}
 DELETE /api/projects/{}/toolboxes/{}
@@ -292,7 +292,10 @@ POST /admin/v1/tenants
 GET /admin/v1/tenants/{}
 POST /admin/v1/tenants/{}
 DELETE /admin/v1/tenants/{}
+GET /admin/v1/doctor
+GET /admin/v1/images
 GET /admin/v1/models
+GET /admin/v1/pools
 POST /admin/v1/models/test
 GET /admin/v1/drain
 POST /admin/v1/drain
