@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/random.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/reboot.h>
@@ -30,6 +31,14 @@
 
 #define DROP_CACHES "/proc/sys/vm/drop_caches"
 #define DROP_PAGES "1"
+
+/*
+ * What Linux itself keeps free, as a part of that: below about twice as much it
+ * begins to look for memory. Left alone it takes a twentieth of all, for huge
+ * pages.
+ */
+#define MIN_FREE "/proc/sys/vm/min_free_kbytes"
+#define MIN_FREE_PART 8
 
 #define GRACE_USEC (1 * USEC_PER_SEC)
 #define GRACE_EMULATED_USEC (3 * USEC_PER_SEC)
@@ -95,16 +104,20 @@ static void set_limits(void)
  */
 void session_measure(void)
 {
-	struct sysinfo info;
 	uint64_t unit, reserve;
+	struct sysinfo info;
+	char text[24];
 
 	if (memory_room > 0)
 		return;
+	reserve = memory_total() / RESERVE_PART + RESERVE_BYTES;
+	(void)snprintf(text, sizeof(text), "%llu",
+		       (unsigned long long)reserve / MIN_FREE_PART / 1024);
+	complain(write_text(MIN_FREE, text), "what stays free");
 	complain(write_text(DROP_CACHES, DROP_PAGES), "the cache free");
 	if (sysinfo(&info) < 0)
 		return;
 	unit = info.mem_unit;
-	reserve = info.totalram * unit / RESERVE_PART + RESERVE_BYTES;
 	memory_room = info.freeram * unit;
 	memory_room = memory_room > 2 * reserve ? memory_room - reserve :
 						  memory_room / 2;

@@ -797,10 +797,15 @@ print(libc.ptrace(16, 1, 0, 0), libc.mount(b'a', b'/mnt', b'tmpfs', 0, 0))
 
 def memory_beyond_the_limit_ends_as_oom(g):
     needs_vm()
+    searches = ("print(*[line.split()[1] for line in open('/proc/vmstat')"
+                " if line.startswith('pgscan_kswapd ')])")
+    before = g.run(searches).stdout
     e = g.run("l = []\nwhile True: l.append(bytearray(1 << 20))")
     assert e.status == "oom" and e.done["state_lost"], e.done
     assert e.done["memory_peak_bytes"] > 100 << 20
     assert g.run("print('on')").stdout == "on\n"
+    # The limit was met before Linux had to look for memory.
+    assert g.run(searches).stdout == before
 
 
 def shared_memory_left_behind_is_no_end(g):
