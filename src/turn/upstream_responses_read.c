@@ -102,7 +102,12 @@ static int pass_rest(struct upstream_reader *r, int64_t key,
 	struct json_string s = json_string_of(arguments);
 	size_t had = upstream_answer_call_size(r->answer, key);
 
-	if (!s.data || had > s.length)
+	if (!s.data)
+		return 0;
+	/* If the pieces were others, what follows is whole characters still. */
+	while (had < s.length && ((unsigned char)s.data[had] & 0xc0) == 0x80)
+		had++;
+	if (had > s.length)
 		return 0;
 	s.data += had;
 	s.length -= had;

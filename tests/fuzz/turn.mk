@@ -25,4 +25,5 @@ EXTRA_DIST += \
 	%reldir%/corpus/upstream/chat_object \
 	%reldir%/corpus/upstream/chat_text \
 	%reldir%/corpus/upstream/responses_call \
-	%reldir%/corpus/upstream/responses_failed
+	%reldir%/corpus/upstream/responses_failed \
+	%reldir%/corpus/upstream/responses_other_rest
