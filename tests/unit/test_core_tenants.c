@@ -99,6 +99,7 @@ static void on_revoked(void *userdata, const char *tenant, const char *key_id)
 static void a_limit_ends_nobody_elses_session(void **state)
 {
 	struct fixture *fx = *state;
+	struct scripted_guest *g;
 	struct principal who;
 	struct answer a, b;
 	char mine[ID_SIZE];
@@ -109,11 +110,11 @@ static void a_limit_ends_nobody_elses_session(void **state)
 	tenant_set(fx, "acme", true, (struct tenant_limits){ 0 }, &a);
 	who = tenant_act_for(fx, "acme");
 	for (i = 0; i < 5; i++) {
-		(void)fixture_session(fx, mine);
+		g = fixture_session(fx, mine);
 		clock_advance(fx->clock, 20 * USEC_PER_MINUTE);
 		assert_int_equal(tenant_create(fx, &who, &b), 0);
 		/* Its guest has no files to give, and does not say so. */
-		fixture_settle(fx);
+		RUN_UNTIL(fx, g->quiesces == 1);
 		clock_advance(fx->clock, 11 * USEC_PER_SEC);
 		fixture_wait_state(fx, mine, SESSION_VIEW_ENDED);
 		assert_string_equal(fixture_container(fx, mine).ended_reason,
