@@ -2,7 +2,8 @@
 import { AIProjectClient } from "@azure/ai-projects";
 import { key, refused, url } from "./lib.mjs";
 
-export const endpoint = `${url}/api/projects/default`;
+// Of its own: others may have left things in "default".
+export const endpoint = `${url}/api/projects/library`;
 
 // The library sends tokens over TLS only.
 const plain = {

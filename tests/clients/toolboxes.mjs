@@ -7,7 +7,7 @@ const toolboxes = project.toolboxes ?? project.beta.toolboxes;
 const entry = { type: "code_interpreter", container: { type: "auto" } };
 
 async function rpc(path, method, params) {
-	const response = await call(`/api/projects/default${path}`, {
+	const response = await call(`/api/projects/library${path}`, {
 		method: "POST",
 		headers: { "Content-Type": "application/json" },
 		body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),

@@ -74,6 +74,15 @@ def fresh_daemon():
             d.remove()
 
 
+def node_version():
+    try:
+        text = subprocess.run(["node", "--version"], capture_output=True,
+                              text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    return int(text.lstrip("v").split(".")[0])
+
+
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory):
     """The client programs beside the libraries they use.
