@@ -45,8 +45,8 @@ def test_a_model_is_told_that_its_container_is_gone_and_which_files_are_left(cli
     after, = calls_of(client.ask(block("print('value' in globals())") + "!say so it is gone", **talk))
     assert after["container_id"] != before["container_id"] and logs(after) == "False\n"
     told = result_of(client, "so it is gone")
-    assert told.startswith("This is a new container: the one of earlier calls is gone (")
-    assert "The user can still download from the old one: /mnt/data/kept.txt (4 bytes).\n" in told
+    assert told.startswith("This is a new container: the one of earlier calls is gone. ")
+    assert "\nleft in the old one: /mnt/data/kept.txt, 4 bytes\n" in told
     file, = client.daemon.json("GET", f"{path}/files")["data"]
     assert client.daemon.ok("GET", f"{path}/files/{file['id']}/content").content == b"kept"
     # Once is enough.
