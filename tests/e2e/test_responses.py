@@ -238,8 +238,8 @@ def test_nothing_of_others_comes_whatever_a_model_asks_for(client, box, new_box)
     other = new_box(name="other")
     other.put("secret.txt", secret.encode())
     kept = other.files()[0]
-    daemon.ctl("tenants", "create", "stranger")
-    key = daemon.ctl("keys", "create", "--tenant", "stranger").stdout.strip()
+    daemon.ctl("tenants", "create", "outsider")
+    key = daemon.ctl("keys", "create", "--tenant", "outsider").stdout.strip()
     foreign = daemon.upload("foreign.txt", secret.encode(), key=key)["id"]
     kin = daemon.json("POST", "/v1/responses", key=key, json={"model": client.model.name, "input": f"!say {secret}"})
     talk = daemon.json("POST", "/v1/conversations", key=key, json={})["id"]
@@ -273,7 +273,7 @@ except OSError as e: print(type(e).__name__)"""
         assert refused.status in (400, 404) and secret not in refused.body, fields
     refused = client.refused("hi", key=key)  # with our container
     assert refused.status == 404 and refused.param == "tools[0].container"
-    daemon.ctl("tenants", "delete", "stranger")
+    daemon.ctl("tenants", "delete", "outsider")
 
 
 # ------------------------------------------------------------------ models that fail
