@@ -233,7 +233,8 @@ class Growth:
         found = []
         for name, old, new in zip(self.PROCESSES, self.before,
                                   self.measure()):
-            if abs(new[0] - old[0]) > 4:
+            # Fewer are those of sessions that ended since, of other files.
+            if new[0] - old[0] > 4:
                 found.append(f"{name}: {old[0]} descriptors, then {new[0]}")
             if new[1] - old[1] > GROWTH_MAX:
                 found.append(f"{name}: {old[1]} bytes, then {new[1]}")

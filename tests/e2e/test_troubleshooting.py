@@ -25,7 +25,7 @@ IN_SOURCE = [
     "The host has no disk space left",
     "changed",
     "The model has called functions … times and come to no answer",
-    "This is a new container: the one of earlier calls is gone (…). "
+    "This is a new container: the one of earlier calls is gone. … "
     "Its variables, imports and files do not exist here; what is needed has to be made again.",
     "The budget of … session hours a day is used up: … were used today, which ends at 00:00 UTC",
 ]
