@@ -119,10 +119,8 @@ void admin_on_json(void *userdata, const char *json, size_t size,
 	struct error failure = ERROR_INIT;
 	int r;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	r = buf_add(&req->out, json, size);
 	r = r < 0 ? error_set_errno(&failure, r, "Cannot answer")
 		  : reply_written(req, MHD_HTTP_OK, &failure);

@@ -102,14 +102,11 @@ static void on_version(void *userdata,
 		       const struct error *err)
 {
 	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	agents_write_version(reply_writer(req), version);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 static void on_agent(void *userdata,
@@ -122,10 +119,8 @@ static void on_agent(void *userdata,
 					NULL };
 	char own[CORE_DEFINITION_NAME_MAX + 1];
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	/* The view goes when core is asked again. */
 	(void)snprintf(own, sizeof(own), "%s", version->name);
 	name.name = own;
@@ -393,13 +388,10 @@ static void on_deleted(void *userdata, const struct error *err)
 {
 	struct request *req = userdata;
 	const char *version = req->match.param[1];
-	struct error failure = ERROR_INIT;
 	struct json_writer *w;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	w = reply_writer(req);
 	json_write_object(w, NULL);
 	json_write_string(w, "object",
@@ -409,7 +401,7 @@ static void on_deleted(void *userdata, const struct error *err)
 		json_write_string(w, "version", version);
 	json_write_bool(w, "deleted", true);
 	json_write_close(w);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 /* "force" ends sessions of hosted agents elsewhere; these have none. */

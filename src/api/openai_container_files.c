@@ -33,14 +33,11 @@ static void on_created(void *userdata, const struct cfile_view *file,
 		       const struct error *err)
 {
 	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	view_json_cfile(reply_writer(req), NULL, file);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 static int refuse_without_file(struct error *err)

@@ -100,16 +100,13 @@ static void on_created(void *userdata, const struct container_view *container,
 		       const struct error *err)
 {
 	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	(void)snprintf(req->container, sizeof(req->container), "%s",
 		       container->id);
 	view_json_container(reply_writer(req), NULL, container, false);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 int openai_containers_create(struct request *req, struct error *err)

@@ -122,14 +122,11 @@ static void on_conversation(void *userdata,
 			    const struct error *err)
 {
 	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	write_conversation(reply_writer(req), conversation);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 /* ------------------------------------------------------------- conversations */
@@ -229,10 +226,8 @@ static void on_added(void *userdata, const struct error *err)
 	struct page_writer page;
 	size_t i;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	page_begin(&page, req);
 	for (i = 0; i < work->items.count; i++) {
 		item_write(&req->writer, NULL, &work->items.list[i],
@@ -331,10 +326,8 @@ static void on_item_deleted(void *userdata, const struct error *err)
 	struct request *req = userdata;
 	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	if (core_conversation_get(req->core, &req->who, req->match.param[0],
 				  &conversation, &failure) < 0)
 		request_failed(req, &failure);

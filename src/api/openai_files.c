@@ -78,14 +78,11 @@ static void on_created(void *userdata, const struct file_view *file,
 		       const struct error *err)
 {
 	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	view_json_file(reply_writer(req), NULL, file);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 int openai_files_create(struct request *req, struct error *err)

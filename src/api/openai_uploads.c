@@ -71,14 +71,11 @@ static void on_upload(void *userdata, const struct parts_view *upload,
 		      const struct error *err)
 {
 	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	view_json_upload(reply_writer(req), NULL, upload);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 int openai_uploads_create(struct request *req, struct error *err)
@@ -114,13 +111,10 @@ static void on_part(void *userdata, const struct part_view *part,
 		    const struct error *err)
 {
 	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
 	struct json_writer *w;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	w = reply_writer(req);
 	json_write_object(w, NULL);
 	json_write_string(w, "id", part->id);
@@ -128,7 +122,7 @@ static void on_part(void *userdata, const struct part_view *part,
 	json_write_int(w, "created_at", part->created_at);
 	json_write_string(w, "upload_id", part->upload_id);
 	json_write_close(w);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 int openai_uploads_add(struct request *req, struct error *err)

@@ -123,23 +123,35 @@ int reply_empty(struct request *req, unsigned status, struct error *err)
 	return 0;
 }
 
+bool reply_failure(struct request *req, const struct error *err)
+{
+	if (!error_is_set(err))
+		return false;
+	request_failed(req, err);
+	return true;
+}
+
+void reply_ok(struct request *req)
+{
+	struct error err = ERROR_INIT;
+
+	request_finish(req, reply_json(req, MHD_HTTP_OK, &err), &err);
+}
+
 void reply_deleted(struct request *req, const char *object,
 		   const struct error *err)
 {
 	const struct route_match *match = &req->match;
 	struct json_writer *w = reply_writer(req);
-	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	json_write_object(w, NULL);
 	json_write_string(w, "id", match->param[match->param[1] ? 1 : 0]);
 	json_write_string(w, "object", object);
 	json_write_bool(w, "deleted", true);
 	json_write_close(w);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 void reply_gone(void *request, const struct error *err)

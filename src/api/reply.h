@@ -8,6 +8,7 @@
  */
 
 #include <microhttpd.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,16 @@ int reply_stream(struct request *req, size_t piece,
 
 /** reply_empty() - Answer with a status that has no body */
 int reply_empty(struct request *req, unsigned status, struct error *err);
+
+/**
+ * reply_failure() - What core's callback begins with: whether the call failed
+ *
+ * A failure has been answered then, and the request may be gone.
+ */
+bool reply_failure(struct request *req, const struct error *err);
+
+/** reply_ok() - What it ends with: answer 200 with what was written */
+void reply_ok(struct request *req);
 
 /**
  * reply_deleted() - What a delete's callback does: answer, or fail

@@ -114,10 +114,8 @@ static void on_opened(void *userdata, const struct container_view *container,
 	struct error failure = ERROR_INIT;
 	int r;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	(void)snprintf(req->container, sizeof(req->container), "%s",
 		       container->id);
 	if (!request_is_paid(req))

@@ -315,10 +315,8 @@ static void on_accepted(void *userdata, const struct exec_view *exec,
 	const struct run *run = req->work;
 	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	req->has_run = true;
 	if (!request_is_paid(req))
 		return;

@@ -78,10 +78,8 @@ static void on_stopped(void *userdata, const struct error *err)
 	struct request *req = userdata;
 	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	(void)buf_add_str(&text, "Session stopped");
 	request_finish(req, reply_text(req, "text/plain; charset=utf-8", &text,
 				       &failure),

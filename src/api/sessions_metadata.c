@@ -72,14 +72,11 @@ static void on_image(void *userdata, const struct core_image *image,
 		     const struct error *err)
 {
 	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
 	struct json_writer *w;
 	const char *python;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	w = reply_writer(req);
 	python = version_of(image, "python3");
 	json_write_object(w, NULL);
@@ -95,7 +92,7 @@ static void on_image(void *userdata, const struct core_image *image,
 	write_kernel(w, image);
 	json_write_string(w, "image", image->image);
 	json_write_close(w);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 /* It is the pool's: no identifier is needed, and no session begins. */

@@ -108,14 +108,11 @@ static void on_version(void *userdata,
 		       const struct error *err)
 {
 	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	toolboxes_write_version(reply_writer(req), version);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 int toolboxes_versions_create(struct request *req, struct error *err)

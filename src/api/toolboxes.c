@@ -176,14 +176,11 @@ static void on_toolbox(void *userdata, const struct definition_view *toolbox,
 		       const struct error *err)
 {
 	struct request *req = userdata;
-	struct error failure = ERROR_INIT;
 
-	if (error_is_set(err)) {
-		request_failed(req, err);
+	if (reply_failure(req, err))
 		return;
-	}
 	write_toolbox(reply_writer(req), toolbox);
-	request_finish(req, reply_json(req, MHD_HTTP_OK, &failure), &failure);
+	reply_ok(req);
 }
 
 struct update_fields {
