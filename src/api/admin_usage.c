@@ -18,10 +18,8 @@ enum {
 
 static int refuse_param(const char *param, const char *what, struct error *err)
 {
-	error_set(err, ERR_BAD_REQUEST, "'%s' must be %s", param, what);
-	error_set_param(err, "%s", param);
-	error_set_reason(err, "invalid_value");
-	return -EINVAL;
+	return error_refuse(err, param, "invalid_value", "'%s' must be %s",
+			    param, what);
 }
 
 /* A day in UTC, "2026-11-29", as days since 1970. */

@@ -42,12 +42,9 @@ static void on_created(void *userdata, const struct cfile_view *file,
 
 static int refuse_without_file(struct error *err)
 {
-	error_set(err, ERR_BAD_REQUEST,
-		  "There is neither a part 'file' with a file name nor a "
-		  "'file_id'");
-	error_set_param(err, "file");
-	error_set_reason(err, "missing_required_parameter");
-	return -EINVAL;
+	return error_refuse(err, "file", "missing_required_parameter",
+			    "There is neither a part 'file' with a file name "
+			    "nor a 'file_id'");
 }
 
 static int create_from_form(struct request *req, struct error *err)

@@ -16,15 +16,6 @@ const char *const openai_purposes[] = {
 	NULL,
 };
 
-static int refuse(const char *param, const char *reason, struct error *err,
-		  const char *what)
-{
-	error_set(err, ERR_BAD_REQUEST, "%s", what);
-	error_set_param(err, "%s", param);
-	error_set_reason(err, reason);
-	return -EINVAL;
-}
-
 static int read_purpose(const struct body *body, const char **ret,
 			struct error *err)
 {
@@ -32,17 +23,19 @@ static int read_purpose(const struct body *body, const char **ret,
 	size_t i;
 
 	if (!purpose)
-		return refuse("purpose", "missing_required_parameter", err,
-			      "There is no 'purpose'");
+		return error_refuse(err, "purpose",
+				    "missing_required_parameter",
+				    "There is no 'purpose'");
 	for (i = 0; openai_purposes[i]; i++) {
 		if (strcmp(openai_purposes[i], purpose) != 0)
 			continue;
 		*ret = openai_purposes[i];
 		return 0;
 	}
-	return refuse("purpose", "invalid_value", err,
-		      "'purpose' must be one of assistants, batch, fine-tune, "
-		      "vision, user_data and evals");
+	return error_refuse(
+		err, "purpose", "invalid_value",
+		"'purpose' must be one of assistants, batch, fine-tune, "
+		"vision, user_data and evals");
 }
 
 static int read_expiry(const struct body *body, int64_t *ret,
@@ -56,20 +49,22 @@ static int read_expiry(const struct body *body, int64_t *ret,
 	if (!anchor && !text)
 		return 0;
 	if (!anchor || strcmp(anchor, "created_at") != 0)
-		return refuse("expires_after.anchor", "invalid_value", err,
-			      "'expires_after.anchor' must be 'created_at'");
+		return error_refuse(
+			err, "expires_after.anchor", "invalid_value",
+			"'expires_after.anchor' must be 'created_at'");
 	if (!text)
-		return refuse("expires_after.seconds",
-			      "missing_required_parameter", err,
-			      "There is no 'expires_after.seconds'");
+		return error_refuse(err, "expires_after.seconds",
+				    "missing_required_parameter",
+				    "There is no 'expires_after.seconds'");
 	errno = 0;
 	seconds = strtoull(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno ||
 	    seconds < OPENAI_EXPIRES_MIN_SEC ||
 	    seconds > OPENAI_EXPIRES_MAX_SEC)
-		return refuse("expires_after.seconds", "invalid_value", err,
-			      "'expires_after.seconds' must be an integer from "
-			      "3600 to 2592000");
+		return error_refuse(
+			err, "expires_after.seconds", "invalid_value",
+			"'expires_after.seconds' must be an integer from "
+			"3600 to 2592000");
 	*ret = (int64_t)seconds;
 	return 0;
 }
@@ -92,8 +87,8 @@ int openai_files_create(struct request *req, struct error *err)
 	int r;
 
 	if (!body->filename)
-		return refuse("file", "missing_required_parameter", err,
-			      "There is no part 'file' with a file name");
+		return error_refuse(err, "file", "missing_required_parameter",
+				    "There is no part 'file' with a file name");
 	r = read_purpose(body, &spec.purpose, err);
 	if (r < 0)
 		return r;

@@ -67,11 +67,6 @@ static const struct json_field policy_table[] = {
 		       max_artifact_bytes, .min = 1, .max = INT64_MAX),
 };
 
-#define READ(object, path, table, ret, err)                                    \
-	json_read_fields(object, path, table,                                  \
-			 sizeof(table) / sizeof((table)[0]),                   \
-			 JSON_UNKNOWN_IGNORED, ret, err)
-
 bool toolbox_tool_name_is_valid(const char *name, size_t size)
 {
 	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -108,7 +103,7 @@ static int read_container(const struct json_object *entry, const char *path,
 		tool->container = id.data;
 		return 0;
 	case JSON_OBJECT:
-		r = READ(container, where, auto_table, &fields, err);
+		r = JSON_READ(container, where, auto_table, &fields, err);
 		return r < 0 ? r
 			     : container_options_read(container, where,
 						      &tool->options, err);
@@ -148,7 +143,7 @@ static int read_tool(const struct json_object *entry, const char *path,
 	if (json_kind_of(entry) != JSON_OBJECT)
 		return api_refuse(err, path, "must be an object",
 				  "invalid_value");
-	r = READ(entry, path, tool_table, &fields, err);
+	r = JSON_READ(entry, path, tool_table, &fields, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(where, sizeof(where), "%s.type", path);
@@ -202,7 +197,7 @@ static int read_policies(const struct json_object *object,
 	struct policy_fields fields = { .keys = NULL };
 	int r;
 
-	r = READ(object, "policies", policy_table, &fields, err);
+	r = JSON_READ(object, "policies", policy_table, &fields, err);
 	if (r >= 0)
 		r = check_strings(fields.keys, "policies.allowed_keys", err);
 	if (r >= 0)
@@ -229,7 +224,7 @@ int toolbox_offer_read(const struct json_object *definition,
 	int r;
 
 	*ret = (struct toolbox_offer){ .tools = 0 };
-	r = READ(definition, NULL, definition_table, &fields, err);
+	r = JSON_READ(definition, NULL, definition_table, &fields, err);
 	for (i = 0; r >= 0 && i < json_array_size(fields.tools); i++) {
 		(void)snprintf(path, sizeof(path), "tools[%zu]", i);
 		r = read_tool(json_array_at(fields.tools, i), path, ret, err);

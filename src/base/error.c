@@ -70,18 +70,40 @@ format(char *s, size_t size, const char *fmt, va_list ap)
 		cut_to_characters(s, size - 1);
 }
 
-int error_set(struct error *err, enum error_code code, const char *fmt, ...)
+__attribute__((format(printf, 3, 0))) static int
+set(struct error *err, enum error_code code, const char *fmt, va_list ap)
 {
-	va_list ap;
-
 	assert(code > ERR_NONE && code < ERR_CODE_COUNT);
 	if (err && err->code == ERR_NONE) {
 		err->code = code;
-		va_start(ap, fmt);
 		format(err->message, sizeof(err->message), fmt, ap);
-		va_end(ap);
 	}
 	return -codes[code].errnum;
+}
+
+int error_set(struct error *err, enum error_code code, const char *fmt, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = set(err, code, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+int error_refuse(struct error *err, const char *param, const char *reason,
+		 const char *fmt, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = set(err, ERR_BAD_REQUEST, fmt, ap);
+	va_end(ap);
+	error_set_param(err, "%s", param);
+	error_set_reason(err, reason);
+	return r;
 }
 
 int error_set_errno(struct error *err, int r, const char *fmt, ...)

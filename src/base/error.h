@@ -150,6 +150,16 @@ void error_put_param_below(struct error *err, const char *path);
  */
 void error_set_reason(struct error *err, const char *reason);
 
+/**
+ * error_refuse() - Say that a field of the request is wrong: all of the above
+ * @param:	Dotted path
+ * @reason:	Word of the API
+ *
+ * Return: -EINVAL, with ERR_BAD_REQUEST
+ */
+int error_refuse(struct error *err, const char *param, const char *reason,
+		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
 /** error_set_retry_after() - Say when another try may succeed; the first stays */
 void error_set_retry_after(struct error *err, unsigned sec);
 

@@ -242,6 +242,12 @@ int json_read_fields(const struct json_object *object, const char *path,
 		     const struct json_field *fields, size_t count,
 		     enum json_unknown unknown, void *ret, struct error *err);
 
+/* The same with a table that is an array, and what it does not have ignored. */
+#define JSON_READ(object, path, table, ret, err)             \
+	json_read_fields(object, path, table,                \
+			 sizeof(table) / sizeof((table)[0]), \
+			 JSON_UNKNOWN_IGNORED, ret, err)
+
 /**
  * json_read_string_item() - Take item @i of an array that must hold strings
  * @array:	Array

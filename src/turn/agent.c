@@ -13,14 +13,6 @@
 #define REFERENCE "agent_reference"
 #define REFERENCE_BEFORE "agent" /* as it was called once */
 
-static int refuse(struct error *err, const char *param, const char *reason,
-		  const char *what)
-{
-	error_set_param(err, "%s", param);
-	error_set_reason(err, reason);
-	return error_set(err, ERR_BAD_REQUEST, "%s", what);
-}
-
 /* ------------------------------------------------------------ which one it is */
 
 /**
@@ -59,8 +51,9 @@ static int read_reference(const struct json_object *object, const char *path,
 	int r;
 
 	if (json_kind_of(object) != JSON_OBJECT)
-		return refuse(err, path, "invalid_type",
-			      "The agent must be an object with type and name");
+		return error_refuse(
+			err, path, "invalid_type",
+			"The agent must be an object with type and name");
 	r = json_read_fields(object, path, reference_table,
 			     sizeof(reference_table) /
 				     sizeof(reference_table[0]),
@@ -101,8 +94,8 @@ static int find_reference(const struct json_object *body, const char *implied,
 		return 0;
 	ret->own_path = implied != NULL;
 	if (implied && strcmp(implied, ret->name) != 0)
-		return refuse(err, path, "invalid_value",
-			      "This path is another agent's");
+		return error_refuse(err, path, "invalid_value",
+				    "This path is another agent's");
 	return 1;
 }
 
@@ -117,9 +110,10 @@ static int find_version(struct core *core, const struct principal *who,
 	int r;
 
 	if (!project || !definition_project_is_valid(project))
-		return refuse(err, REFERENCE, "invalid_value",
-			      "Agents belong to projects: ask at "
-			      "/api/projects/{project}/openai/v1/responses");
+		return error_refuse(
+			err, REFERENCE, "invalid_value",
+			"Agents belong to projects: ask at "
+			"/api/projects/{project}/openai/v1/responses");
 	r = core_definition_get(core, who, &name, &agent, err);
 	if (r >= 0 && agent.disabled) {
 		error_set_reason(err, "agent_disabled");
@@ -212,8 +206,8 @@ static int on_field(const char *name, struct json_object *value, void *userdata)
 		return 0;
 	if (i < PARTS && (parts[i].part == PART_DEFINITION ||
 			  parts[i].part == PART_MODEL))
-		return refuse(c->err, name, "invalid_payload",
-			      "Not allowed when agent is specified.");
+		return error_refuse(c->err, name, "invalid_payload",
+				    "Not allowed when agent is specified.");
 	if (i < PARTS && parts[i].part != PART_EITHER)
 		return 0;
 	return json_set(c->body, name, value) < 0 ? no_memory(c->err) : 0;
@@ -260,8 +254,8 @@ static int fill_instructions(struct combining *c,
 	int r;
 
 	if (more && !behind.data)
-		return refuse(c->err, "instructions", "invalid_type",
-			      "The instructions must be a string");
+		return error_refuse(c->err, "instructions", "invalid_type",
+				    "The instructions must be a string");
 	r = agent_template_fill(own, &c->inputs, &text);
 	if (r >= 0 && text.length > 0 && behind.length > 0)
 		r = buf_add_str(&text, "\n\n");
@@ -302,8 +296,8 @@ static int read_inputs(struct combining *c, const struct json_object *request)
 		json_member(request, "structured_inputs");
 
 	if (given && json_kind_of(given) != JSON_OBJECT)
-		return refuse(c->err, "structured_inputs", "invalid_type",
-			      "The structured inputs must be an object");
+		return error_refuse(c->err, "structured_inputs", "invalid_type",
+				    "The structured inputs must be an object");
 	return agent_inputs_read(
 		json_member(c->definition, "structured_inputs"), given,
 		&c->inputs, c->err);

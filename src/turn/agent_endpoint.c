@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "turn/agent.h"
 #include "turn/agent_endpoint.h"
+#include "turn/agent_schema.h"
 
 /*
  * The path of an agent has the agent choose the version, by shares of the
@@ -51,18 +52,6 @@ static const struct json_field rule_table[] = {
 		       .required = true, .min = 0, .max = PERCENT),
 };
 
-#define READ(object, path, table, ret, err)                                    \
-	json_read_fields(object, path, table,                                  \
-			 sizeof(table) / sizeof((table)[0]),                   \
-			 JSON_UNKNOWN_IGNORED, ret, err)
-
-static int refuse(struct error *err, const char *path, const char *what)
-{
-	error_set_param(err, "%s", path);
-	error_set_reason(err, "invalid_value");
-	return error_set(err, ERR_BAD_REQUEST, "Invalid '%s': %s", path, what);
-}
-
 /** struct rule - Its share of the requests, in percent */
 struct rule {
 	uint64_t version;
@@ -76,14 +65,16 @@ static int read_rule(const struct json_object *object, const char *path,
 	int r;
 
 	if (json_kind_of(object) != JSON_OBJECT)
-		return refuse(err, path, "it must be an object");
-	r = READ(object, path, rule_table, &fields, err);
+		return agent_refuse(err, path, "invalid_value",
+				    "it must be an object");
+	r = JSON_READ(object, path, rule_table, &fields, err);
 	if (r < 0)
 		return r;
 	ret->share = (unsigned)fields.percentage;
 	if (definition_version_parse(fields.version.data, &ret->version) >= 0)
 		return 0;
-	return refuse(err, path, "'agent_version' is no number of a version");
+	return agent_refuse(err, path, "invalid_value",
+			    "'agent_version' is no number of a version");
 }
 
 /* Return: how many rules there are */
@@ -96,11 +87,11 @@ static int read_rules(const struct json_object *endpoint, const char *path,
 	size_t i;
 	int r;
 
-	r = READ(endpoint, path, endpoint_table, &fields, err);
+	r = JSON_READ(endpoint, path, endpoint_table, &fields, err);
 	if (r < 0 || !fields.selector)
 		return r;
 	(void)snprintf(where, sizeof(where), "%s.version_selector", path);
-	r = READ(fields.selector, where, selector_table, &selector, err);
+	r = JSON_READ(fields.selector, where, selector_table, &selector, err);
 	for (i = 0; r >= 0 && i < json_array_size(selector.rules); i++) {
 		(void)snprintf(where, sizeof(where),
 			       "version_selection_rules[%zu]", i);
@@ -122,8 +113,8 @@ int agent_endpoint_check(const struct json_object *endpoint, const char *path,
 		sum += rules[i].share;
 	if (count <= 0 || sum == PERCENT)
 		return count < 0 ? count : 0;
-	return refuse(err, "version_selection_rules",
-		      "the percentages must add up to 100");
+	return agent_refuse(err, "version_selection_rules", "invalid_value",
+			    "the percentages must add up to 100");
 }
 
 int agent_endpoint_choose(const char *profile, uint64_t *ret, struct error *err)

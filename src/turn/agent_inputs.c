@@ -65,13 +65,6 @@ static bool is_name(const char *name)
 	return *s == '\0' && s > name && s - name <= AGENT_INPUT_NAME_MAX;
 }
 
-static int refuse(struct error *err, const char *path, const char *what)
-{
-	error_set_param(err, "%s", path);
-	error_set_reason(err, "invalid_value");
-	return error_set(err, ERR_BAD_REQUEST, "Invalid '%s': %s", path, what);
-}
-
 static int on_asked(const char *name, struct json_object *value, void *userdata)
 {
 	struct check *check = userdata;
@@ -82,13 +75,15 @@ static int on_asked(const char *name, struct json_object *value, void *userdata)
 
 	(void)snprintf(path, sizeof(path), "%s.%s", check->path, name);
 	if (++check->count > AGENT_INPUTS_MAX)
-		return refuse(check->err, check->path,
-			      "there are more than 64 inputs");
+		return agent_refuse(check->err, check->path, "invalid_value",
+				    "there are more than 64 inputs");
 	if (!is_name(name))
-		return refuse(check->err, path,
-			      "a name has 1 to 56 letters, digits, '_' and '-'");
+		return agent_refuse(
+			check->err, path, "invalid_value",
+			"a name has 1 to 56 letters, digits, '_' and '-'");
 	if (json_kind_of(value) != JSON_OBJECT)
-		return refuse(check->err, path, "it must be an object");
+		return agent_refuse(check->err, path, "invalid_value",
+				    "it must be an object");
 	r = read_asked(value, path, &fields, check->err);
 	(void)snprintf(below, sizeof(below), "%s.schema", path);
 	if (r >= 0)

@@ -55,12 +55,10 @@ static const struct {
 	{ "null", 1u << JSON_NULL },
 };
 
-static int refuse(struct error *err, const char *path, const char *reason,
-		  const char *what)
+int agent_refuse(struct error *err, const char *path, const char *reason,
+		 const char *what)
 {
-	error_set_param(err, "%s", path);
-	error_set_reason(err, reason);
-	return error_set(err, ERR_BAD_REQUEST, "Invalid '%s': %s", path, what);
+	return error_refuse(err, path, reason, "Invalid '%s': %s", path, what);
 }
 
 static void path_below(char ret[PATH_SIZE], const char *path, const char *name)
@@ -115,9 +113,10 @@ static int check_type(const struct json_object *type, const char *path,
 	if (known)
 		return 0;
 	path_below(where, path, "type");
-	return refuse(err, where, "invalid_value",
-		      "it must be 'string', 'number', 'integer', 'boolean', "
-		      "'array', 'object' or 'null', or an array of those");
+	return agent_refuse(
+		err, where, "invalid_value",
+		"it must be 'string', 'number', 'integer', 'boolean', "
+		"'array', 'object' or 'null', or an array of those");
 }
 
 struct walk {
@@ -133,8 +132,8 @@ static int on_property(const char *name, struct json_object *schema,
 
 	path_below(where, walk->path, name);
 	if (json_kind_of(schema) != JSON_OBJECT)
-		return refuse(walk->err, where, "invalid_type",
-			      "it must be an object");
+		return agent_refuse(walk->err, where, "invalid_type",
+				    "it must be an object");
 	return agent_schema_check(schema, where, walk->err);
 }
 
@@ -193,7 +192,7 @@ static int apply_type(const struct schema_fields *fields,
 	(void)snprintf(what, sizeof(what),
 		       "the agent's schema does not allow %s here",
 		       json_kind_name(json_kind_of(value)));
-	return refuse(err, path, "invalid_type", what);
+	return agent_refuse(err, path, "invalid_type", what);
 }
 
 static int apply_choices(const struct schema_fields *fields,
@@ -207,8 +206,8 @@ static int apply_choices(const struct schema_fields *fields,
 			return 0;
 	if (!fields->choices)
 		return 0;
-	return refuse(err, path, "invalid_value",
-		      "it is none of the values in the agent's schema");
+	return agent_refuse(err, path, "invalid_value",
+			    "it is none of the values in the agent's schema");
 }
 
 static int64_t count_characters(struct json_string s)
@@ -233,22 +232,26 @@ static int apply_bounds(const struct schema_fields *fields,
 	if (kind == JSON_STRING) {
 		length = count_characters(json_string_of(value));
 		if (length < fields->min_length)
-			return refuse(err, path, "string_below_min_length",
-				      "it is shorter than the agent's schema "
-				      "allows");
+			return agent_refuse(
+				err, path, "string_below_min_length",
+				"it is shorter than the agent's schema "
+				"allows");
 		if (length > fields->max_length)
-			return refuse(err, path, "string_above_max_length",
-				      "it is longer than the agent's schema "
-				      "allows");
+			return agent_refuse(
+				err, path, "string_above_max_length",
+				"it is longer than the agent's schema "
+				"allows");
 	}
 	if (kind != JSON_INT && kind != JSON_NUMBER)
 		return 0;
 	if (fields->has_minimum && number < fields->minimum)
-		return refuse(err, path, "decimal_below_min_value",
-			      "it is less than the agent's schema allows");
+		return agent_refuse(
+			err, path, "decimal_below_min_value",
+			"it is less than the agent's schema allows");
 	if (fields->has_maximum && number > fields->maximum)
-		return refuse(err, path, "decimal_above_max_value",
-			      "it is more than the agent's schema allows");
+		return agent_refuse(
+			err, path, "decimal_above_max_value",
+			"it is more than the agent's schema allows");
 	return 0;
 }
 
@@ -303,8 +306,8 @@ static int apply_members(const struct schema_fields *fields,
 		if (json_member(value, name.data))
 			continue;
 		path_below(where, path, name.data);
-		return refuse(err, where, "missing_required_parameter",
-			      "the agent's schema requires it");
+		return agent_refuse(err, where, "missing_required_parameter",
+				    "the agent's schema requires it");
 	}
 	return json_each_member(fields->properties, on_member_schema, &walk);
 }

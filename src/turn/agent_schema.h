@@ -11,6 +11,10 @@
 #include "base/error.h"
 #include "base/json.h"
 
+/** agent_refuse() - error_refuse() with "Invalid 'PATH': WHAT" */
+int agent_refuse(struct error *err, const char *path, const char *reason,
+		 const char *what);
+
 /**
  * agent_schema_check() - Whether a schema makes sense
  * @schema:	NULL: anything goes

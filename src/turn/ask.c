@@ -75,20 +75,6 @@ static const struct json_field table[] = {
 	JSON_STRING_FIELD("agent_session_id", struct fields, word),
 };
 
-#define READ(object, path, table, ret, err)                                    \
-	json_read_fields(object, path, table,                                  \
-			 sizeof(table) / sizeof((table)[0]),                   \
-			 JSON_UNKNOWN_IGNORED, ret, err)
-
-static int refuse(struct error *err, const char *param, const char *reason,
-		  const char *message)
-{
-	error_set(err, ERR_BAD_REQUEST, "%s", message);
-	error_set_param(err, "%s", param);
-	error_set_reason(err, reason);
-	return -EINVAL;
-}
-
 /* ------------------------------------------------------------- its members */
 
 struct format_fields {
@@ -125,14 +111,14 @@ static int check_text(const struct json_object *text, struct error *err)
 	struct format_fields fields = { .format = NULL };
 	int r;
 
-	r = READ(text, "text", text_table, &fields, err);
+	r = JSON_READ(text, "text", text_table, &fields, err);
 	if (r >= 0 && fields.format)
-		r = READ(fields.format, "text.format", type_table, &fields,
-			 err);
+		r = JSON_READ(fields.format, "text.format", type_table, &fields,
+			      err);
 	if (r >= 0 && fields.type.data &&
 	    strcmp(fields.type.data, "json_schema") == 0)
-		r = READ(fields.format, "text.format", schema_table, &fields,
-			 err);
+		r = JSON_READ(fields.format, "text.format", schema_table,
+			      &fields, err);
 	return r;
 }
 
@@ -156,11 +142,11 @@ static int check_objects(const struct fields *fields, struct ask *ret,
 	struct fields unused = { .word = { .data = NULL } };
 	int r;
 
-	r = READ(fields->stream_options, "stream_options", stream_table,
-		 &unused, err);
+	r = JSON_READ(fields->stream_options, "stream_options", stream_table,
+		      &unused, err);
 	if (r >= 0)
-		r = READ(fields->reasoning, "reasoning", reasoning_table,
-			 &unused, err);
+		r = JSON_READ(fields->reasoning, "reasoning", reasoning_table,
+			      &unused, err);
 	ret->summary = unused.word.data != NULL;
 	if (r >= 0)
 		r = check_text(fields->text, err);
@@ -190,18 +176,19 @@ static int read_conversation(const struct json_object *value, struct ask *ret,
 		fields.id = json_string_of(value);
 		break;
 	case JSON_OBJECT:
-		r = READ(value, "conversation", id_table, &fields, err);
+		r = JSON_READ(value, "conversation", id_table, &fields, err);
 		if (r < 0)
 			return r;
 		break;
 	default:
-		return refuse(err, "conversation", "invalid_type",
-			      "'conversation' must be an id, or an object with "
-			      "one");
+		return error_refuse(
+			err, "conversation", "invalid_type",
+			"'conversation' must be an id, or an object with "
+			"one");
 	}
 	if (!fields.id.length || strlen(fields.id.data) != fields.id.length)
-		return refuse(err, "conversation", "invalid_value",
-			      "'conversation' must be the id of one");
+		return error_refuse(err, "conversation", "invalid_value",
+				    "'conversation' must be the id of one");
 	/* A longer one is as unknown as any. */
 	(void)snprintf(ret->conversation, sizeof(ret->conversation), "%s",
 		       fields.id.data);
@@ -221,11 +208,12 @@ static int read_history(const struct json_object *body,
 	if (r < 0)
 		return r;
 	if (ret->conversation[0] && ret->previous[0])
-		return refuse(err, "previous_response_id",
-			      "mutually_exclusive_parameters",
-			      "Mutually exclusive parameters: "
-			      "'previous_response_id' and 'conversation'. "
-			      "Ensure you are only providing one of them.");
+		return error_refuse(
+			err, "previous_response_id",
+			"mutually_exclusive_parameters",
+			"Mutually exclusive parameters: "
+			"'previous_response_id' and 'conversation'. "
+			"Ensure you are only providing one of them.");
 	return 0;
 }
 
@@ -242,8 +230,8 @@ static int read_input(struct core *core, const struct principal *who,
 				  &ret->input, err);
 	if (ret->conversation[0] || ret->previous[0])
 		return 0;
-	return refuse(err, "input", "missing_required_parameter",
-		      "Missing required parameter: 'input'.");
+	return error_refuse(err, "input", "missing_required_parameter",
+			    "Missing required parameter: 'input'.");
 }
 
 /* ------------------------------------------------------------------- the whole */
@@ -260,14 +248,16 @@ static int take_fields(const struct fields *fields, struct ask *ret,
 	ret->truncate = fields->truncation.data &&
 			strcmp(fields->truncation.data, "auto") == 0;
 	if (fields->background && !fields->store)
-		return refuse(err, "background", "invalid_value",
-			      "'background' needs 'store': the response is "
-			      "fetched later");
+		return error_refuse(
+			err, "background", "invalid_value",
+			"'background' needs 'store': the response is "
+			"fetched later");
 	if (!fields->instructions.data)
 		return 0;
 	if (strlen(fields->instructions.data) != fields->instructions.length)
-		return refuse(err, "instructions", "invalid_value",
-			      "'instructions' must not hold NUL characters");
+		return error_refuse(
+			err, "instructions", "invalid_value",
+			"'instructions' must not hold NUL characters");
 	ret->instructions = strdup(fields->instructions.data);
 	return ret->instructions ? 0
 				 : error_set_errno(err, -ENOMEM,
@@ -285,7 +275,7 @@ int ask_read(struct core *core, const struct principal *who,
 	int r;
 
 	*ret = (struct ask){ .store = true };
-	r = READ(body, NULL, table, &fields, err);
+	r = JSON_READ(body, NULL, table, &fields, err);
 	if (r >= 0)
 		r = check_objects(&fields, ret, err);
 	if (r >= 0)

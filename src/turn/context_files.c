@@ -166,11 +166,9 @@ static const char *letters_of(const char *url)
 
 static int refuse_data(struct error *err)
 {
-	error_set(err, ERR_BAD_REQUEST,
-		  "Invalid 'file_data': what follows the comma is not base64");
-	error_set_param(err, "input");
-	error_set_reason(err, "invalid_value");
-	return -EINVAL;
+	return error_refuse(err, "input", "invalid_value",
+			    "Invalid 'file_data': what follows the comma is "
+			    "not base64");
 }
 
 int context_take_data(struct context *c, const char *name, const char *url,

@@ -30,14 +30,11 @@ int item_include_word(const char *word, unsigned *ret, struct error *err)
 			return 0;
 		}
 	}
-	error_set(err, ERR_BAD_REQUEST,
-		  "Invalid value in include: \"%.64s\". What can be included "
-		  "of an interpreter's call is "
-		  "\"code_interpreter_call.outputs\".",
-		  word);
-	error_set_param(err, "include");
-	error_set_reason(err, "invalid_value");
-	return -EINVAL;
+	return error_refuse(err, "include", "invalid_value",
+			    "Invalid value in include: \"%.64s\". What can be "
+			    "included of an interpreter's call is "
+			    "\"code_interpreter_call.outputs\".",
+			    word);
 }
 
 int item_include_read(const struct json_object *include, const char *path,

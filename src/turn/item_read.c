@@ -44,16 +44,12 @@ int item_refuse(struct error *err, const char *path, const char *fmt, ...)
 {
 	char why[ERROR_MESSAGE_MAX];
 	va_list ap;
-	int r;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	r = error_set(err, ERR_BAD_REQUEST, "Invalid value for '%s': %s", path,
-		      why);
-	error_set_param(err, "%s", path);
-	error_set_reason(err, "invalid_value");
-	return r;
+	return error_refuse(err, path, "invalid_value",
+			    "Invalid value for '%s': %s", path, why);
 }
 
 /* --------------------------------------------------------------------- ids */

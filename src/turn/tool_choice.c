@@ -42,11 +42,6 @@ static const struct json_field allowed_table[] = {
 			 .required = true, .min = 1, .max = TOOLS_MAX),
 };
 
-#define READ(object, path, table, ret, err)                                    \
-	json_read_fields(object, path, table,                                  \
-			 sizeof(table) / sizeof((table)[0]),                   \
-			 JSON_UNKNOWN_IGNORED, ret, err)
-
 static int refused(struct error *err, const char *path)
 {
 	error_set_param(err, "%s", path);
@@ -90,7 +85,7 @@ static int find_tool(const struct json_object *object, const char *path,
 	struct choice_fields fields = { .tools = NULL };
 	int r;
 
-	r = READ(object, path, type_table, &fields, err);
+	r = JSON_READ(object, path, type_table, &fields, err);
 	if (r < 0)
 		return r;
 	*ret_function = NULL;
@@ -106,7 +101,7 @@ static int find_tool(const struct json_object *object, const char *path,
 			  fields.type.data);
 		return refused(err, path);
 	}
-	r = READ(object, path, function_table, &fields, err);
+	r = JSON_READ(object, path, function_table, &fields, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < set->function_count; i++)
@@ -123,7 +118,7 @@ static int read_allowed(const struct json_object *choice, struct tool_set *ret,
 	char path[ERROR_PARAM_MAX];
 	int r;
 
-	r = READ(choice, "tool_choice", allowed_table, &fields, err);
+	r = JSON_READ(choice, "tool_choice", allowed_table, &fields, err);
 	if (r < 0)
 		return r;
 	ret->choice = strcmp(fields.mode.data, "required") == 0

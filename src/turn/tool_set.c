@@ -43,20 +43,6 @@ static const struct json_field function_table[] = {
 	JSON_BOOL_FIELD("strict", struct function_fields, strict),
 };
 
-#define READ(object, path, table, ret, err)                                    \
-	json_read_fields(object, path, table,                                  \
-			 sizeof(table) / sizeof((table)[0]),                   \
-			 JSON_UNKNOWN_IGNORED, ret, err)
-
-static int refuse(struct error *err, const char *param, const char *reason,
-		  const char *message)
-{
-	error_set(err, ERR_BAD_REQUEST, "%s", message);
-	error_set_param(err, "%s", param);
-	error_set_reason(err, reason);
-	return -EINVAL;
-}
-
 /* ------------------------------------------------------------ the interpreter */
 
 static int keep_files(const struct container_options *options,
@@ -77,8 +63,9 @@ static int keep_files(const struct container_options *options,
 		if (strlen(id) > ID_MAX) {
 			(void)snprintf(param, sizeof(param), "%s.file_ids[%zu]",
 				       path, i);
-			return refuse(err, param, "string_above_max_length",
-				      "A file's id has at most 64 characters");
+			return error_refuse(
+				err, param, "string_above_max_length",
+				"A file's id has at most 64 characters");
 		}
 		strcpy(set->file_ids[i], id);
 	}
@@ -98,7 +85,7 @@ static int read_auto(const struct json_object *container, const char *path,
 	struct container_options options;
 	int r;
 
-	r = READ(container, path, table, &fields, err);
+	r = JSON_READ(container, path, table, &fields, err);
 	if (r >= 0)
 		r = container_options_read(container, path, &options, err);
 	if (r < 0)
@@ -118,13 +105,14 @@ static int read_container_id(struct json_string id, const char *path,
 		return 0;
 	}
 	if (id.length <= ID_MAX)
-		return refuse(err, path, "invalid_value",
-			      "A container's id is expected");
+		return error_refuse(err, path, "invalid_value",
+				    "A container's id is expected");
 	(void)snprintf(message, sizeof(message),
 		       "Invalid '%s': string too long. Expected a string with "
 		       "maximum length %d, but got a string with length %zu "
 		       "instead.", path, ID_MAX, id.length);
-	return refuse(err, path, "string_above_max_length", message);
+	return error_refuse(err, path, "string_above_max_length", "%s",
+			    message);
 }
 
 static int read_interpreter(const struct json_object *tool, size_t i,
@@ -135,8 +123,8 @@ static int read_interpreter(const struct json_object *tool, size_t i,
 
 	if (set->has_interpreter) {
 		(void)snprintf(path, sizeof(path), "tools[%zu].type", i);
-		return refuse(err, path, "invalid_value",
-			      "There can be one code interpreter only");
+		return error_refuse(err, path, "invalid_value",
+				    "There can be one code interpreter only");
 	}
 	(void)snprintf(path, sizeof(path), "tools[%zu].container", i);
 	set->has_interpreter = true;
@@ -151,9 +139,10 @@ static int read_interpreter(const struct json_object *tool, size_t i,
 	case JSON_OBJECT:
 		return read_auto(container, path, set, err);
 	default:
-		return refuse(err, path, "invalid_type",
-			      "A container is given by its id, or as an object "
-			      "of type \"auto\"");
+		return error_refuse(
+			err, path, "invalid_type",
+			"A container is given by its id, or as an object "
+			"of type \"auto\"");
 	}
 }
 
@@ -202,22 +191,24 @@ static int read_function(const struct json_object *tool, size_t i,
 	int r;
 
 	(void)snprintf(path, sizeof(path), "tools[%zu]", i);
-	r = READ(tool, path, function_table, &fields, err);
+	r = JSON_READ(tool, path, function_table, &fields, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(path, sizeof(path), "tools[%zu].name", i);
 	if (!is_function_name(fields.name))
-		return refuse(err, path, "invalid_value",
-			      "A function's name has letters, digits, '_' and "
-			      "'-' only");
+		return error_refuse(
+			err, path, "invalid_value",
+			"A function's name has letters, digits, '_' and "
+			"'-' only");
 	if (tool_set_function(set, fields.name.data))
-		return refuse(err, path, "invalid_value",
-			      "Two functions have the same name");
+		return error_refuse(err, path, "invalid_value",
+				    "Two functions have the same name");
 	r = write_function(&fields, json_member(tool, "strict") != NULL, ret);
 	if (r == -EMSGSIZE)
-		return refuse(err, path, "string_above_max_length",
-			      "A function's description and parameters have at "
-			      "most 1 MiB");
+		return error_refuse(
+			err, path, "string_above_max_length",
+			"A function's description and parameters have at "
+			"most 1 MiB");
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot take the tools");
 	strcpy(ret->name, fields.name.data);
@@ -235,9 +226,9 @@ static int read_tool(const struct json_object *tool, size_t i,
 
 	(void)snprintf(path, sizeof(path), "tools[%zu]", i);
 	if (json_kind_of(tool) != JSON_OBJECT)
-		return refuse(err, path, "invalid_type",
-			      "A tool must be an object");
-	r = READ(tool, path, type_table, &fields, err);
+		return error_refuse(err, path, "invalid_type",
+				    "A tool must be an object");
+	r = JSON_READ(tool, path, type_table, &fields, err);
 	if (r < 0)
 		return r;
 	if (strcmp(fields.type.data, "code_interpreter") == 0)
@@ -248,7 +239,7 @@ static int read_tool(const struct json_object *tool, size_t i,
 	(void)snprintf(message, sizeof(message),
 		       "Invalid value: '%.64s'. Supported values are: "
 		       "'code_interpreter' and 'function'.", fields.type.data);
-	return refuse(err, path, "invalid_value", message);
+	return error_refuse(err, path, "invalid_value", "%s", message);
 }
 
 static void name_interpreter(struct tool_set *set)
