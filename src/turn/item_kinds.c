@@ -178,6 +178,24 @@ struct function_fields {
 	JSON_STRING_FIELD("status", struct function_fields, status,    \
 			  .choices = statuses)
 
+/* What a call and its output have in common, and what else is in @table. */
+static int read_function(const struct item_reading *reading,
+			 const struct json_object *object, const char *path,
+			 const struct json_field *table, size_t count,
+			 struct function_fields *ret, struct error *err)
+{
+	int r;
+
+	r = json_read_fields(object, path, table, count, JSON_UNKNOWN_IGNORED,
+			     ret, err);
+	if (r < 0)
+		return r;
+	write_status(reading->w, ret->status);
+	json_write_bytes(reading->w, "call_id", ret->call_id.data,
+			 ret->call_id.length);
+	return 0;
+}
+
 static int read_function_call(const struct item_reading *reading,
 			      const struct json_object *object,
 			      const char *path, const char *id,
@@ -197,13 +215,10 @@ static int read_function_call(const struct item_reading *reading,
 	int r;
 
 	(void)id;
-	r = json_read_fields(object, path, table,
-			     sizeof(table) / sizeof(table[0]),
-			     JSON_UNKNOWN_IGNORED, &f, err);
+	r = read_function(reading, object, path, table,
+			  sizeof(table) / sizeof(table[0]), &f, err);
 	if (r < 0)
 		return r;
-	write_status(w, f.status);
-	json_write_bytes(w, "call_id", f.call_id.data, f.call_id.length);
 	json_write_bytes(w, "name", f.name.data, f.name.length);
 	json_write_bytes(w, "arguments", f.arguments.data, f.arguments.length);
 	return 0;
@@ -222,13 +237,10 @@ static int read_function_output(const struct item_reading *reading,
 	int r;
 
 	(void)id;
-	r = json_read_fields(object, path, table,
-			     sizeof(table) / sizeof(table[0]),
-			     JSON_UNKNOWN_IGNORED, &f, err);
+	r = read_function(reading, object, path, table,
+			  sizeof(table) / sizeof(table[0]), &f, err);
 	if (r < 0)
 		return r;
-	write_status(w, f.status);
-	json_write_bytes(w, "call_id", f.call_id.data, f.call_id.length);
 	if (json_kind_of(output) == JSON_STRING) {
 		json_write_value(w, "output", output);
 		return 0;
