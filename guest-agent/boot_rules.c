@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "boot.h"
+#include "knob.h"
 #include "report.h"
 
 #define SYSCTL "/proc/sys/"
@@ -57,18 +58,6 @@ static const struct {
 	{ SYSCTL "kernel/modules_disabled", "1" },
 };
 
-static int write_sysctl(const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), r = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, value, strlen(value)) < 0)
-		r = -errno;
-	(void)close(fd);
-	return r;
-}
-
 /* One that this Linux lacks is no harm; any other failure is told. */
 int boot_write_sysctls(struct boot *b)
 {
@@ -77,7 +66,7 @@ int boot_write_sysctls(struct boot *b)
 
 	(void)b;
 	for (i = 0; i < sizeof(sysctls) / sizeof(sysctls[0]); i++) {
-		r = write_sysctl(sysctls[i].path, sysctls[i].value);
+		r = knob_write(AT_FDCWD, sysctls[i].path, sysctls[i].value);
 		if (r < 0 && r != -ENOENT)
 			report_error(r, "cannot write %s", sysctls[i].path);
 	}

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "knob.h"
+
 /*
  * Its weight against the agent's processes, which are in the root group: an
  * all-out load of the kernel must leave the agent its share.
@@ -19,19 +21,6 @@ static int group = -1;
 static int cpu_fd = -1, oom_fd = -1;
 /* Peaks are per descriptor from Linux 6.12 on: ours is reset by writing. */
 static int peak_fd = -1;
-
-static int write_at(int dir, const char *name, const char *text)
-{
-	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
-	int r = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		r = -errno;
-	(void)close(fd);
-	return r;
-}
 
 static ssize_t read_fd(int fd, char *text, size_t size)
 {
@@ -71,7 +60,8 @@ static uint64_t read_key(int fd, const char *key)
 
 int cgroup_init(int root)
 {
-	int r = write_at(root, "cgroup.subtree_control", "+memory +pids +cpu");
+	int r = knob_write(root, "cgroup.subtree_control",
+			   "+memory +pids +cpu");
 
 	if (r < 0)
 		return r;
@@ -85,7 +75,7 @@ int cgroup_init(int root)
 	peak_fd = openat(group, "memory.peak", O_RDWR | O_CLOEXEC);
 	if (cpu_fd < 0 || oom_fd < 0 || peak_fd < 0)
 		return -errno;
-	return write_at(group, "cpu.weight", CPU_WEIGHT);
+	return knob_write(group, "cpu.weight", CPU_WEIGHT);
 }
 
 int cgroup_set_limits(uint64_t memory_max_bytes, uint32_t pids_max)
@@ -95,11 +85,11 @@ int cgroup_set_limits(uint64_t memory_max_bytes, uint32_t pids_max)
 
 	(void)snprintf(text, sizeof(text), "%llu",
 		       (unsigned long long)memory_max_bytes);
-	r = write_at(group, "memory.max", text);
+	r = knob_write(group, "memory.max", text);
 	if (r < 0)
 		return r;
 	(void)snprintf(text, sizeof(text), "%u", pids_max);
-	return write_at(group, "pids.max", text);
+	return knob_write(group, "pids.max", text);
 }
 
 int cgroup_add(pid_t pid)
@@ -107,14 +97,14 @@ int cgroup_add(pid_t pid)
 	char text[16];
 
 	(void)snprintf(text, sizeof(text), "%d", pid);
-	return write_at(group, "cgroup.procs", text);
+	return knob_write(group, "cgroup.procs", text);
 }
 
 void cgroup_kill(pid_t pid)
 {
 	(void)pid;
 	/* Fails only if the group is gone, which nobody removes. */
-	(void)write_at(group, "cgroup.kill", "1");
+	(void)knob_write(group, "cgroup.kill", "1");
 }
 
 void cgroup_reset_peak(void)

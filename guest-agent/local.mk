@@ -34,6 +34,7 @@ cupola_guest_SOURCES = $(agent_sources) $(wire_sources) \
 	%reldir%/boot_mount.c \
 	%reldir%/boot_rules.c \
 	%reldir%/cgroup.c \
+	%reldir%/knob.c %reldir%/knob.h \
 	%reldir%/main.c \
 	%reldir%/sandbox.c \
 	%reldir%/session.c

@@ -17,6 +17,7 @@
 #include "data.h"
 #include "exec.h"
 #include "kernel.h"
+#include "knob.h"
 #include "loop.h"
 #include "report.h"
 #include "stage.h"
@@ -68,18 +69,6 @@ static void complain(int r, const char *what)
 		report_error(r, "cannot set %s", what);
 }
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), r = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		r = -errno;
-	(void)close(fd);
-	return r;
-}
-
 /*
  * The kernel's limit must be what makes it end. If it may have so much that the
  * guest runs out of memory first, Linux evicts the pages of Python's code to
@@ -113,8 +102,9 @@ void session_measure(void)
 	reserve = memory_total() / RESERVE_PART + RESERVE_BYTES;
 	(void)snprintf(text, sizeof(text), "%llu",
 		       (unsigned long long)reserve / MIN_FREE_PART / 1024);
-	complain(write_text(MIN_FREE, text), "what stays free");
-	complain(write_text(DROP_CACHES, DROP_PAGES), "the cache free");
+	complain(knob_write(AT_FDCWD, MIN_FREE, text), "what stays free");
+	complain(knob_write(AT_FDCWD, DROP_CACHES, DROP_PAGES),
+		 "the cache free");
 	if (sysinfo(&info) < 0)
 		return;
 	unit = info.mem_unit;
