@@ -1,6 +1,7 @@
 """Files that programs make badly, and uploads that lie."""
 
 import base64
+import errno
 import gzip
 import hashlib
 import io
@@ -466,25 +467,32 @@ def test_a_name_of_an_upload_never_leads_out(box):
                if line), lines
 
 
+GONE = (errno.ECONNRESET, errno.ENOTCONN, errno.EPIPE)
+
+
 def send_raw(box, head, body, reset=False):
-    """A request as bytes; what came back until the other end closed."""
+    """A request as bytes; what came back until the other end closed.
+
+    That may be in the midst of what is sent, and then is not seen by all.
+    """
     host, port = box.daemon.url.split("//")[1].rsplit(":", 1)
+    data = b""
     with socket.create_connection((host, int(port)), timeout=120) as s:
-        s.sendall((f"POST {box.path}/files HTTP/1.1\r\nHost: x\r\n"
-                   f"Authorization: Bearer {box.daemon.key}\r\n"
-                   "Connection: close\r\n").encode() + head + b"\r\n" + body)
-        if reset:
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
-                         b"\1\0\0\0\0\0\0\0")
-            return b""
-        s.shutdown(socket.SHUT_WR)
-        data = b""
         try:
+            s.sendall((f"POST {box.path}/files HTTP/1.1\r\nHost: x\r\n"
+                       f"Authorization: Bearer {box.daemon.key}\r\n"
+                       "Connection: close\r\n").encode()
+                      + head + b"\r\n" + body)
+            if reset:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                             b"\1\0\0\0\0\0\0\0")
+                return b""
+            s.shutdown(socket.SHUT_WR)
             while piece := s.recv(65536):
                 data += piece
-        except ConnectionResetError:
-            pass
-        return data
+        except OSError as e:
+            assert e.errno in GONE, e
+    return data
 
 
 FORM = b"Content-Type: multipart/form-data; boundary=b\r\n"
