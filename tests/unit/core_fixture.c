@@ -320,7 +320,16 @@ struct container_view fixture_container(struct fixture *fx, const char *id)
 void fixture_wait_state(struct fixture *fx, const char *id,
 			enum session_state_view state)
 {
-	RUN_UNTIL(fx, fixture_container(fx, id).state == state);
+	usec_t end = fixture_now() + FIXTURE_PATIENCE_USEC;
+	struct container_view view;
+
+	while ((view = fixture_container(fx, id)).state != state) {
+		if (fixture_now() > end)
+			fail_msg("%s: state %d instead of %d, ended by %s", id,
+				 view.state, state,
+				 view.ended_reason ? view.ended_reason : "-");
+		fixture_turn(fx);
+	}
 }
 
 struct scripted_vm *fixture_vm(struct fixture *fx, const char *container)
