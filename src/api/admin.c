@@ -23,15 +23,14 @@ static void on_session(void *userdata, const struct container_view *container)
 int admin_sessions_list(struct request *req, struct error *err)
 {
 	struct page_writer writer;
-	const char *all;
+	bool all = false;
 	int r;
 
-	r = uri_param(&req->uri, "all", &all, err);
+	r = uri_param_bool(&req->uri, "all", &all, err);
 	if (r < 0)
 		return r;
 	page_begin(&writer, req);
-	r = core_admin_containers(req->core, all && strcmp(all, "true") == 0,
-				  on_session, &writer, err);
+	r = core_admin_containers(req->core, all, on_session, &writer, err);
 	if (r < 0)
 		return r;
 	return page_reply(&writer, false, err);

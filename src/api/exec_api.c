@@ -31,10 +31,10 @@ static const char *const encodings[] = { "utf-8", "base64", NULL };
 
 static const struct json_field exec_table[] = {
 	JSON_STRING_FIELD("code", struct exec_fields, code, .required = true,
-			  .min = 1, .max = CORE_CODE_MAX),
+			  .text = true, .min = 1, .max = CORE_CODE_MAX),
 	JSON_NUMBER_FIELD("timeout_s", struct exec_fields, timeout_s,
 			  .above_min = true, .max = INT64_MAX),
-	JSON_STRING_FIELD("stdin", struct exec_fields, stdin_text,
+	JSON_STRING_FIELD("stdin", struct exec_fields, stdin_text, .text = true,
 			  .max = CORE_STDIN_MAX),
 	JSON_BOOL_FIELD("stream", struct exec_fields, stream),
 	JSON_STRING_FIELD("encoding", struct exec_fields, encoding,

@@ -34,7 +34,7 @@ static const struct json_field upload_table[] = {
 	JSON_STRING_FIELD("path", struct file_fields, path, .required = true,
 			  .min = 1),
 	JSON_STRING_FIELD("content", struct file_fields, content,
-			  .required = true),
+			  .required = true, .text = true),
 	JSON_STRING_FIELD("encoding", struct file_fields, encoding,
 			  .choices = encodings),
 	JSON_STRING_FIELD("container_id", struct file_fields, container,

@@ -21,7 +21,7 @@ struct run_fields {
 
 static const struct json_field python_table[] = {
 	JSON_STRING_FIELD("code", struct run_fields, code, .required = true,
-			  .min = 1, .max = CORE_CODE_MAX),
+			  .text = true, .min = 1, .max = CORE_CODE_MAX),
 	JSON_STRING_FIELD("container_id", struct run_fields, container,
 			  .min = 1, .max = ID_MAX),
 	JSON_NUMBER_FIELD("timeout_s", struct run_fields, timeout_s,
@@ -31,7 +31,8 @@ static const struct json_field python_table[] = {
 /* Pools' tools, whose names are the service's. */
 static const struct json_field environment_python_table[] = {
 	JSON_STRING_FIELD("pythonCode", struct run_fields, code,
-			  .required = true, .min = 1, .max = CORE_CODE_MAX),
+			  .required = true, .text = true, .min = 1,
+			  .max = CORE_CODE_MAX),
 	JSON_STRING_FIELD("environmentId", struct run_fields, container,
 			  .required = true, .min = 1, .max = ID_MAX),
 };
@@ -244,9 +245,6 @@ int mcp_run_environment_shell(struct mcp_call *call, struct error *err)
 	r = READ(call, environment_shell_table, &fields, err);
 	if (r < 0)
 		return r;
-	if (strlen(fields.code.data) != fields.code.length)
-		return mcp_argument_error(err, "shellCommand",
-					  "must not hold NUL characters");
 	r = write_command(call, fields.code);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot take the command");

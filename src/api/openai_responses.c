@@ -135,16 +135,17 @@ static int stream_again(struct request *req, const char *id, struct error *err)
 
 int openai_responses_get(struct request *req, struct error *err)
 {
-	const char *id = req->match.param[0], *stream;
+	const char *id = req->match.param[0];
 	unsigned include = 0;
+	bool stream = false;
 	int r;
 
 	r = include_query(req, &include, err);
 	if (r >= 0)
-		r = uri_param(&req->uri, "stream", &stream, err);
+		r = uri_param_bool(&req->uri, "stream", &stream, err);
 	if (r < 0)
 		return r;
-	if (stream && strcmp(stream, "true") == 0)
+	if (stream)
 		return stream_again(req, id, err);
 	return answer_now(req, id, include, err);
 }

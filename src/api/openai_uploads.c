@@ -94,11 +94,6 @@ int openai_uploads_create(struct request *req, struct error *err)
 			 &expiry, err);
 	if (r < 0)
 		return r;
-	if (strlen(fields.filename.data) != fields.filename.length) {
-		error_set_param(err, "filename");
-		return error_set(err, ERR_BAD_REQUEST,
-				 "'filename' must not hold NUL characters");
-	}
 	spec.filename = fields.filename.data;
 	spec.purpose = fields.purpose.data;
 	spec.expires_after_sec = expiry.seconds;

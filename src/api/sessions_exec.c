@@ -49,14 +49,14 @@ static const struct json_field run_table[] = {
 	JSON_OBJECT_FIELD("properties", struct run_fields, properties),
 	JSON_STRING_FIELD("codeInputType", struct run_fields, input_type),
 	JSON_STRING_FIELD("executionType", struct run_fields, execution_type),
-	JSON_STRING_FIELD("code", struct run_fields, code,
+	JSON_STRING_FIELD("code", struct run_fields, code, .text = true,
 			  .max = 2 * CORE_CODE_MAX),
 	JSON_STRING_FIELD("identifier", struct run_fields, identifier),
 	JSON_STRING_FIELD("shellCommand", struct run_fields, shell, .min = 1,
 			  .max = CORE_CODE_MAX / 8),
 	JSON_ARRAY_FIELD("execCommandAndArgs", struct run_fields, arguments,
 			 .min = 1, .max = ARGUMENTS_MAX),
-	JSON_STRING_FIELD("stdin", struct run_fields, stdin_text,
+	JSON_STRING_FIELD("stdin", struct run_fields, stdin_text, .text = true,
 			  .max = CORE_STDIN_MAX),
 	JSON_INT_FIELD("timeoutInSeconds", struct run_fields, timeout,
 		       .min = 1, .max = SESSION_TIMEOUT_MAX),
@@ -180,14 +180,7 @@ static int read_arguments(const struct run_fields *fields, struct error *err)
 					  "execCommandAndArgs", i, &item, err);
 		if (r < 0)
 			return r;
-		if (strlen(item.data) != item.length)
-			return api_refuse(err, "execCommandAndArgs",
-					  "must not hold NUL characters", NULL);
 	}
-	if (fields->shell.data &&
-	    strlen(fields->shell.data) != fields->shell.length)
-		return api_refuse(err, "shellCommand",
-				  "must not hold NUL characters", NULL);
 	return 0;
 }
 

@@ -183,7 +183,7 @@ static int check_strings(const struct json_object *array, const char *path,
 		r = json_read_string_item(array, path, i, &item, err);
 		if (r < 0)
 			return r;
-		if (item.length == 0 || strlen(item.data) != item.length)
+		if (item.length == 0)
 			return api_refuse(err, path,
 					  "has an item that is no name",
 					  "invalid_value");

@@ -159,12 +159,16 @@ int json_each_member(const struct json_object *object,
  *		and for numbers if @min is 0, too
  * @above_min:	For JSON_NUMBER: @min itself is too small already
  * @choices:	For JSON_STRING: what it may be, NULL at the end; or NULL
+ * @text:	For JSON_STRING: it is anybody's text and may hold U+0000, so that
+ *		only its length says where it ends. Others end there for who
+ *		takes them for C strings, and are refused with one
  */
 struct json_field {
 	const char *name;
 	enum json_kind kind;
 	bool required;
 	bool above_min;
+	bool text;
 	size_t offset;
 	int64_t min;
 	int64_t max;
@@ -253,7 +257,7 @@ int json_read_fields(const struct json_object *object, const char *path,
  * @array:	Array
  * @path:	Where it is, as in "file_ids"
  * @i:		Which item
- * @ret:	The string
+ * @ret:	The string, without a U+0000
  * @err:	As json_read_fields(), with param "file_ids[2]"
  *
  * Return: 0 or -EINVAL

@@ -129,12 +129,28 @@ static int check_choice(const struct json_field *f, const struct place *place,
 			 place->path, words);
 }
 
+/* What is an id, a name or a word would go on as what stands before it. */
+static int check_nul(const struct place *place, struct json_string value,
+		     struct error *err)
+{
+	if (!value.length || !memchr(value.data, '\0', value.length))
+		return 0;
+	error_set_param(err, "%s", place->path);
+	error_set_reason(err, "invalid_value");
+	return error_set(err, ERR_BAD_REQUEST,
+			 "Invalid value for '%s': it must not hold NUL "
+			 "characters",
+			 place->path);
+}
+
 static int read_string(const struct json_field *f, const struct place *place,
 		       struct json_object *value, void *ret, struct error *err)
 {
 	struct json_string s = json_string_of(value);
 	int r = check_length(f, place, s.length, err);
 
+	if (r == 0 && !f->text)
+		r = check_nul(place, s, err);
 	if (r == 0)
 		r = check_choice(f, place, s, err);
 	if (r == 0)
@@ -298,5 +314,5 @@ int json_read_string_item(const struct json_object *array, const char *path,
 	if (json_kind_of(item) != JSON_STRING)
 		return fail_type(&place, JSON_STRING, json_kind_of(item), err);
 	*ret = json_string_of(item);
-	return 0;
+	return check_nul(&place, *ret, err);
 }

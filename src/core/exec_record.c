@@ -122,9 +122,11 @@ struct read_error {
 };
 
 static const struct json_field error_fields[] = {
-	JSON_STRING_FIELD("name", struct read_error, name, .required = true),
-	JSON_STRING_FIELD("value", struct read_error, value),
-	JSON_STRING_FIELD("traceback", struct read_error, traceback),
+	JSON_STRING_FIELD("name", struct read_error, name, .required = true,
+			  .text = true),
+	JSON_STRING_FIELD("value", struct read_error, value, .text = true),
+	JSON_STRING_FIELD("traceback", struct read_error, traceback,
+			  .text = true),
 };
 
 static int load_error(struct exec *e, const struct json_object *object)

@@ -254,10 +254,6 @@ static int take_fields(const struct fields *fields, struct ask *ret,
 			"fetched later");
 	if (!fields->instructions.data)
 		return 0;
-	if (strlen(fields->instructions.data) != fields->instructions.length)
-		return error_refuse(
-			err, "instructions", "invalid_value",
-			"'instructions' must not hold NUL characters");
 	ret->instructions = strdup(fields->instructions.data);
 	return ret->instructions ? 0
 				 : error_set_errno(err, -ENOMEM,

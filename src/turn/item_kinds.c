@@ -66,7 +66,8 @@ static int read_call_output(const struct item_reading *reading,
 		  .choices = words },
 	};
 	struct json_string type = { .data = NULL }, text = { .data = NULL };
-	struct json_field field = { .kind = JSON_STRING, .required = true };
+	struct json_field field = { .kind = JSON_STRING, .required = true,
+				    .text = true };
 	int r;
 
 	r = json_read_fields(output, path, type_table, 1, JSON_UNKNOWN_IGNORED,
@@ -133,7 +134,7 @@ static int read_code_call(const struct item_reading *reading,
 		JSON_STRING_FIELD("container_id", struct call_fields,
 				  container_id, .required = true, .min = 1,
 				  .max = ID_MAX),
-		JSON_STRING_FIELD("code", struct call_fields, code,
+		JSON_STRING_FIELD("code", struct call_fields, code, .text = true,
 				  .max = CORE_CODE_MAX),
 		JSON_ARRAY_FIELD("outputs", struct call_fields, outputs,
 				 .max = ITEM_OUTPUTS_MAX),
@@ -208,7 +209,7 @@ static int read_function_call(const struct item_reading *reading,
 				  .required = true, .min = 1,
 				  .max = ITEM_NAME_MAX),
 		JSON_STRING_FIELD("arguments", struct function_fields,
-				  arguments, .required = true),
+				  arguments, .required = true, .text = true),
 	};
 	struct function_fields f = { .status = { .data = NULL } };
 	struct json_writer *w = reading->w;
@@ -269,7 +270,7 @@ static int read_thoughts(const struct item_reading *reading, const char *key,
 		{ .name = "type", .kind = JSON_STRING, .required = true,
 		  .choices = words, .offset = 0 },
 		{ .name = "text", .kind = JSON_STRING, .required = true,
-		  .offset = sizeof(struct json_string) },
+		  .text = true, .offset = sizeof(struct json_string) },
 	};
 	struct json_string read[2] = { { .data = NULL } };
 	size_t i;

@@ -63,7 +63,7 @@ static int read_output_text(const struct item_reading *reading,
 {
 	static const struct json_field table[] = {
 		JSON_STRING_FIELD("text", struct text_fields, text,
-				  .required = true),
+				  .required = true, .text = true),
 		JSON_ARRAY_FIELD("annotations", struct text_fields,
 				 annotations),
 		JSON_ARRAY_FIELD("logprobs", struct text_fields, logprobs),
@@ -98,7 +98,8 @@ static int read_one_text(const struct item_reading *reading, const char *key,
 			 struct error *err)
 {
 	const struct json_field table[] = {
-		{ .name = key, .kind = JSON_STRING, .required = true },
+		{ .name = key, .kind = JSON_STRING, .required = true,
+		  .text = true },
 	};
 	struct json_string text = { .data = NULL };
 	int r;
@@ -220,7 +221,6 @@ static int check_file_data(const struct file_fields *f, const char *path,
 	int r;
 
 	if (!begins(f->file_data, "data:") ||
-	    strlen(f->file_data.data) != f->file_data.length ||
 	    !strstr(f->file_data.data, ";base64,"))
 		return item_refuse(err, item_place(path, "file_data").path,
 				   "it must be a data URL in base64");

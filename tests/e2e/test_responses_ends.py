@@ -88,6 +88,9 @@ def test_what_a_killed_daemon_leaves_has_failed_and_the_talk_goes_on(client, tal
         assert response["status"] == "failed" and response["error"]["code"] == "server_error"
         assert "restarted" in response["error"]["message"] and response["completed_at"]
         assert daemon.call("GET", f"/v1/responses/{ident}?stream=true").status_code == 400
+        unclear = daemon.call("GET", f"/v1/responses/{ident}?stream=maybe")
+        assert unclear.status_code == 400
+        assert unclear.json()["error"]["param"] == "stream"
         assert daemon.call("POST", f"/v1/responses/{ident}/cancel").status_code in (200, 400)
         assert client.get(ident)["status"] == "failed"
     # Failed ones have left nothing in the talk, and the next turn works, code and all.

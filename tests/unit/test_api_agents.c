@@ -240,7 +240,7 @@ static void what_is_wrong_is_told(void **state)
 		  400, "'name' must be" },
 		{ AGENTS V,
 		  "{\"name\":\"a\\u0000b\",\"definition\":" DEFINITION "}", 400,
-		  "'name' must be" },
+		  "'name': it must not hold NUL" },
 		{ AGENTS "/-bad-/versions" V, SPEC, 400, "'name' must be" },
 		{ AGENTS "/a_b/versions" V, SPEC, 400, "'name' must be" },
 		{ AGENTS "/a_b" V, SPEC, 404, "'a_b' not found" },

@@ -9,6 +9,7 @@
 struct create {
 	struct json_string name;
 	struct json_string size;
+	struct json_string note;
 	struct json_object *file_ids;
 	struct json_object *expires_after;
 	int64_t minutes;
@@ -28,6 +29,7 @@ static const struct json_field fields[] = {
 	JSON_NUMBER_FIELD("timeout", struct create, timeout, .above_min = true,
 			  .max = 300),
 	JSON_BOOL_FIELD("stream", struct create, stream),
+	JSON_STRING_FIELD("note", struct create, note, .text = true),
 };
 
 static int read_with(const char *text, enum json_unknown unknown,
@@ -57,7 +59,8 @@ static void refused(const char *text, const char *param, const char *reason)
 
 static void what_is_given_is_taken_and_the_rest_stays(void **state)
 {
-	static const char text[] = "{\"name\":\"a\\u0000b\",\"timeout\":3,"
+	static const char text[] = "{\"name\":\"a\",\"timeout\":3,"
+				   "\"note\":\"a\\u0000b\","
 				   "\"file_ids\":[\"x\",\"y\"],\"stream\":true,"
 				   "\"size\":null}";
 	_cleanup_(json_freep) struct json_object *o = NULL;
@@ -69,8 +72,8 @@ static void what_is_given_is_taken_and_the_rest_stays(void **state)
 					  sizeof(fields) / sizeof(fields[0]),
 					  JSON_UNKNOWN_REFUSED, &create, NULL),
 			 0);
-	assert_int_equal(create.name.length, 3);
-	assert_memory_equal(create.name.data, "a\0b", 4);
+	assert_int_equal(create.note.length, 3);
+	assert_memory_equal(create.note.data, "a\0b", 4);
 	assert_int_equal(create.minutes, 20);
 	assert_true(create.timeout == 3.0);
 	assert_true(create.stream);
@@ -89,6 +92,8 @@ static void each_mistake_has_its_name_and_place(void **state)
 	refused("{\"name\":1}", "name", "invalid_type");
 	refused("{\"name\":\"\"}", "name", "string_below_min_length");
 	refused("{\"name\":\"123456789\"}", "name", "string_above_max_length");
+	refused("{\"name\":\"a\\u0000b\"}", "name", "invalid_value");
+	refused("{\"name\":\"a\\u0000\"}", "name", "invalid_value");
 	refused("{\"name\":\"a\",\"minutes\":0}", "minutes",
 		"integer_below_min_value");
 	refused("{\"name\":\"a\",\"minutes\":21}", "minutes",
@@ -168,7 +173,7 @@ static void items_are_named_by_their_index(void **state)
 	_cleanup_(json_freep) struct json_object *o = NULL;
 	struct error err = ERROR_INIT;
 	struct json_string s;
-	static const char text[] = "[\"a\",7]";
+	static const char text[] = "[\"a\",7,\"b\\u0000\"]";
 
 	(void)state;
 	assert_int_equal(json_parse(text, strlen(text), &o, NULL), 0);
@@ -178,6 +183,11 @@ static void items_are_named_by_their_index(void **state)
 			 -EINVAL);
 	assert_string_equal(err.param, "file_ids[1]");
 	assert_string_equal(err.reason, "invalid_type");
+	err = ERROR_INIT;
+	assert_int_equal(json_read_string_item(o, "file_ids", 2, &s, &err),
+			 -EINVAL);
+	assert_string_equal(err.param, "file_ids[2]");
+	assert_string_equal(err.reason, "invalid_value");
 }
 
 int main(void)
