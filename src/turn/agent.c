@@ -12,6 +12,7 @@
 
 #define REFERENCE "agent_reference"
 #define REFERENCE_BEFORE "agent" /* as it was called once */
+#define INPUTS "structured_inputs"
 
 /* ------------------------------------------------------------ which one it is */
 
@@ -90,6 +91,10 @@ static int find_reference(const struct json_object *body, const char *implied,
 		if (r < 0)
 			return r;
 	}
+	if (!ret->name && json_member(body, INPUTS))
+		return error_refuse(err, INPUTS, "invalid_value",
+				    "'" INPUTS "' are an agent's, and there is "
+				    "no '" REFERENCE "'");
 	if (!ret->name)
 		return 0;
 	ret->own_path = implied != NULL;
@@ -156,7 +161,7 @@ static const struct {
 	{ "text", PART_DEFINITION },
 	{ "tool_choice", PART_EITHER },
 	{ "instructions", PART_BOTH },
-	{ "structured_inputs", PART_CONSUMED },
+	{ INPUTS, PART_CONSUMED },
 	{ REFERENCE, PART_CONSUMED },
 	{ REFERENCE_BEFORE, PART_CONSUMED },
 };
@@ -236,7 +241,7 @@ static int fill_failed(int r, const char *what, struct error *err)
 {
 	if (r != -EMSGSIZE)
 		return no_memory(err);
-	error_set_param(err, "structured_inputs");
+	error_set_param(err, INPUTS);
 	return error_set(err, ERR_BAD_REQUEST,
 			 "With their structured inputs, the agent's %s have "
 			 "more than %d bytes",
@@ -292,15 +297,13 @@ static int fill_tools(struct combining *c)
 
 static int read_inputs(struct combining *c, const struct json_object *request)
 {
-	const struct json_object *given =
-		json_member(request, "structured_inputs");
+	const struct json_object *given = json_member(request, INPUTS);
 
 	if (given && json_kind_of(given) != JSON_OBJECT)
-		return error_refuse(c->err, "structured_inputs", "invalid_type",
+		return error_refuse(c->err, INPUTS, "invalid_type",
 				    "The structured inputs must be an object");
 	return agent_inputs_read(
-		json_member(c->definition, "structured_inputs"), given,
-		&c->inputs, c->err);
+		json_member(c->definition, INPUTS), given, &c->inputs, c->err);
 }
 
 static int combine(const struct json_object *definition,

@@ -77,6 +77,7 @@ struct part {
 	bool whole;
 	size_t item;
 	struct code_arguments code;
+	bool code_over; /* it is longer than TURN_CODE_MAX: not run */
 	char call_id[OUT_CALL_ID_MAX + 1];
 	char name[TOOL_NAME_MAX + 1];
 	struct buf output;

@@ -156,6 +156,16 @@ static void fail_memory(struct turn *t, int r)
 	turn_fail(t, &err);
 }
 
+static void fail_parts(struct turn *t)
+{
+	struct error err = ERROR_INIT;
+
+	error_set(&err, ERR_UPSTREAM,
+		  "The model's answer has more than %d parts: texts, thoughts "
+		  "and calls of functions", TURN_PARTS_MAX);
+	turn_fail(t, &err);
+}
+
 static struct part *add_part(struct turn *t, enum part_kind kind)
 {
 	struct round *round = t->round;
@@ -163,13 +173,13 @@ static struct part *add_part(struct turn *t, enum part_kind kind)
 
 	if (part)
 		part->whole = true;
-	parts = round->count < TURN_PARTS_MAX
-			? reallocarray(round->parts, round->count + 1,
-				       sizeof(*parts))
-			: NULL;
+	if (round->count == TURN_PARTS_MAX) {
+		fail_parts(t);
+		return NULL;
+	}
+	parts = reallocarray(round->parts, round->count + 1, sizeof(*parts));
 	if (!parts) {
-		fail_memory(t, round->count < TURN_PARTS_MAX ? -ENOMEM
-							     : -EMSGSIZE);
+		fail_memory(t, -ENOMEM);
 		return NULL;
 	}
 	round->parts = parts;

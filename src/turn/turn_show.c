@@ -219,10 +219,16 @@ static int show_code(struct turn *t, struct part *part, bool end)
 	const char *all = buf_str(&part->data);
 	int r, how;
 
+	if (part->code_over)
+		return CODE_CUT;
 	how = end ? code_arguments_end(&part->code, all, part->data.length,
 				       &item->text)
 		  : code_arguments_feed(&part->code, all, part->data.length,
 					&item->text);
+	if (how == -EMSGSIZE) {
+		part->code_over = true;
+		how = CODE_CUT;
+	}
 	if (how < 0 || item->text.length == before)
 		return how;
 	r = turn_event(t, EVENT_CODE_DELTA, part->item,
@@ -235,9 +241,16 @@ static int refuse_code(struct turn *t, struct part *part)
 {
 	int r;
 
-	r = buf_add_str(&part->output,
-			"Nothing was run: the arguments of this call broke off "
-			"or had no 'code'. Send the whole call again.\n");
+	r = part->code_over
+		    ? buf_printf(&part->output,
+				 "Nothing was run: the code is longer than %d "
+				 "bytes. Send it in several calls, and leave "
+				 "data to files.\n",
+				 TURN_CODE_MAX)
+		    : buf_add_str(&part->output,
+				  "Nothing was run: the arguments of this call "
+				  "broke off or had no 'code'. Send the whole "
+				  "call again.\n");
 	return r < 0 ? r : close_item(t, part, OUT_INCOMPLETE);
 }
 
@@ -274,11 +287,7 @@ static int show_python(struct turn *t, struct part *part, struct error *err)
 	/* It may still turn out to have broken off. */
 	if (!part->whole || !t->round->ended) {
 		r = show_code(t, part, false);
-		return r == -EMSGSIZE ? error_set(err, ERR_UPSTREAM,
-						  "The model wrote code of more "
-						  "than %d bytes",
-						  TURN_CODE_MAX)
-				      : r;
+		return r < 0 ? r : 0;
 	}
 	return end_code(t, part, err);
 }

@@ -20,9 +20,13 @@ static void without_an_agent_nothing_happens(void **state)
 				  &err),
 			 0);
 	assert_int_equal(apply_in(fx, "p1", NULL,
-				  "{\"agent_reference\":null,\"agent\":null}",
+				  "{\"agent_reference\":null,\"agent\":null,"
+				  "\"structured_inputs\":null}",
 				  &applied, &err),
 			 0);
+	assert_true(apply_in(fx, "p1", NULL, "{\"structured_inputs\":{}}",
+			     &applied, &err) < 0);
+	assert_string_equal(err.param, "structured_inputs");
 }
 
 static void references_are_looked_up(void **state)

@@ -155,6 +155,27 @@ static void what_did_not_run_is_told_so_later(void **state)
 	assert_true(asked(fx, "This call was not run, or not to its end."));
 }
 
+static void code_that_is_too_long_is_told_to_the_model(void **state)
+{
+	struct turn_fixture *fx = *state;
+	static char line[64 << 10];
+	struct talk *talk;
+
+	memset(line, '#', sizeof(line) - 1);
+	turn_start(fx);
+	talk = talk_asked(fx, "{'model':'m','input':'Run'," TOOL "}");
+	model_python(fx->model, 0, "c", "{\"code\":\"");
+	for (int i = 0; i < 9; i++)
+		model_arguments(fx->model, 0, line);
+	model_arguments(fx->model, 0, "\"}");
+	model_end(fx->model, UPSTREAM_STOP);
+	RUN_UNTIL(fx->core, fx->model->rounds == 2);
+	assert_true(asked(fx, "the code is longer than 524288 bytes"));
+	model_text(fx->model, "Shorter, then");
+	model_end(fx->model, UPSTREAM_STOP);
+	talk_end(talk, "completed");
+}
+
 /* A call that a client tells of has the id that the client likes. */
 static void marks_do_not_come_from_ids(void **state)
 {
@@ -379,6 +400,7 @@ int main(void)
 		TEST(outputs_are_kept_whether_they_are_shown_or_not),
 		TEST(what_a_program_raises_is_not_said_by_us),
 		TEST(what_did_not_run_is_told_so_later),
+		TEST(code_that_is_too_long_is_told_to_the_model),
 		TEST(marks_do_not_come_from_ids),
 		TEST(calls_of_one_answer_run_one_by_one),
 		TEST(a_function_of_the_client_ends_the_response),
