@@ -223,7 +223,7 @@ static int on_reload_signal(sd_event_source *source,
 			    const struct signalfd_siginfo *info, void *userdata)
 {
 	struct daemon *d = userdata;
-	struct error level = ERROR_INIT, tls = ERROR_INIT;
+	struct error level = ERROR_INIT, tls = ERROR_INIT, keys = ERROR_INIT;
 
 	(void)source;
 	(void)info;
@@ -235,9 +235,11 @@ static int on_reload_signal(sd_event_source *source,
 		log_error(NULL, 0, "%s; the log level stays", level.message);
 	if (api_reload(d->api, &tls) < 0)
 		log_error(NULL, 0, "%s; the old pair stays", tls.message);
-	log_notice(NULL, "Read the log level and the certificate again; all "
-		   "other settings are read at the start only: SIGUSR2 and a "
-		   "new start keep the VMs");
+	if (upstream_reload(turns_upstream(d->turns), &keys) < 0)
+		log_error(NULL, 0, "%s; the old key stays", keys.message);
+	log_notice(NULL, "Read the log level, the certificate and the models' "
+		   "keys again; all other settings are read at the start only: "
+		   "SIGUSR2 and a new start keep the VMs");
 	if (d->phase == DAEMON_RUNNING)
 		(void)sd_notify(0, "READY=1");
 	return 0;

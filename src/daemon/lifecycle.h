@@ -7,7 +7,8 @@
  *	SIGTERM, SIGINT	 end: refuse work, finish what runs, harvest, end all VMs,
  *			 leave nothing; a second one: without finishing
  *	SIGUSR2		 hand over: exit within 5 s and leave the VMs to the next
- *	SIGHUP		 read certificate, key and log level again, nothing else
+ *	SIGHUP		 read the files of certificate and keys and the log level again,
+ *			 nothing else
  */
 
 #include "base/error.h"

@@ -61,6 +61,12 @@ int upstream_new(const struct upstream_config *config, struct upstream **ret,
 	return 0;
 }
 
+int upstream_reload(struct upstream *u, struct error *err)
+{
+	return upstream_targets_read_keys(&u->targets, u->config.settings, true,
+					  err);
+}
+
 void upstream_free(struct upstream *u)
 {
 	if (!u)

@@ -145,6 +145,15 @@ int upstream_check_keys(const struct settings *settings, struct error *err);
 int upstream_new(const struct upstream_config *config, struct upstream **ret,
 		 struct error *err);
 
+/**
+ * upstream_reload() - Read the files of keys anew
+ * @err:	The first failure, for the operator
+ *
+ * The same files, and no other setting. Calls that are under way go on with the
+ * key that they began with, and so does a model whose file cannot be used.
+ */
+int upstream_reload(struct upstream *upstream, struct error *err);
+
 /** upstream_free() - All calls have been freed; takes NULL */
 void upstream_free(struct upstream *upstream);
 

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "turn/upstream_key.h"
 #include "turn/upstream_request.h"
 
 #define BACK_OFF_FIRST (500 * USEC_PER_MSEC)
@@ -34,6 +35,7 @@ static void destroy(struct upstream_call *call)
 	timer_free(call->patience);
 	timer_free(call->deadline);
 	curl_slist_free_all(call->headers);
+	upstream_key_free(call->key);
 	upstream_answer_done(&call->answer);
 	buf_done(&call->body);
 	free(call);
@@ -272,7 +274,13 @@ static int prepare(struct upstream_call *call,
 
 	if (r < 0)
 		return r;
-	call->headers = upstream_try_headers(call->target, round->trace);
+	if (call->target->key) {
+		call->key = strdup(call->target->key);
+		if (!call->key)
+			return error_set_errno(err, -ENOMEM,
+					       "Cannot ask a model");
+	}
+	call->headers = upstream_try_headers(call->key, round->trace);
 	r = call->headers ? timer_new(config->event, config->clock,
 				      "model's answer", on_patience, call,
 				      &call->patience)

@@ -41,6 +41,8 @@ enum upstream_call_state {
  * @busy:	Calls of ours that are on the stack: it is not freed below them
  * @freed:	Its owner has gone
  * @try:	How many tries there were before this one
+ * @key:	The one that all tries send; owned; or NULL. The model's own may be
+ *		another by the time that this one has to be taken out of a text
  * @body:	Of the request, until it cannot be repeated any more
  * @text:	Of an answer that is no stream
  * @bytes:	Of this try's answer so far
@@ -57,6 +59,7 @@ struct upstream_call {
 	bool freed;
 
 	unsigned try;
+	char *key;
 	struct buf body;
 	struct curl_slist *headers;
 	struct timer *patience;
@@ -88,9 +91,11 @@ int upstream_try_take(struct upstream_call *call, struct upstream_failure *ret);
 int upstream_try_judge(struct upstream_call *call, CURLcode result,
 		       struct upstream_failure *ret);
 
-/** upstream_try_headers() - Those that all tries have; NULL without memory */
-struct curl_slist *upstream_try_headers(const struct upstream_target *target,
-					const char *trace);
+/**
+ * upstream_try_headers() - Those that all tries have; NULL without memory
+ * @key:	Of the model's server, or NULL
+ */
+struct curl_slist *upstream_try_headers(const char *key, const char *trace);
 
 /* ------------------------------------------------------ upstream_call.c */
 

@@ -10,10 +10,14 @@
 static int on_event(const struct sse_event *event, void *userdata);
 
 int upstream_reader_init(struct upstream_reader *r,
-			 const struct upstream_target *target,
+			 const struct upstream_target *target, const char *key,
 			 struct upstream_answer *answer)
 {
-	*r = (struct upstream_reader){ .target = target, .answer = answer };
+	*r = (struct upstream_reader){
+		.target = target,
+		.key = key,
+		.answer = answer,
+	};
 	return sse_reader_new(UPSTREAM_EVENT_MAX, on_event, r, &r->sse);
 }
 
@@ -27,7 +31,7 @@ void upstream_reader_done(struct upstream_reader *r)
 int upstream_reader_fail(struct upstream_reader *r,
 			 const struct json_object *error)
 {
-	upstream_error_of_event(error, r->target->key, &r->failure);
+	upstream_error_of_event(error, r->key, &r->failure);
 	return -EIO;
 }
 

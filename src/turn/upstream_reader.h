@@ -27,6 +27,7 @@ enum {
  */
 struct upstream_reader {
 	const struct upstream_target *target;
+	const char *key;
 	struct upstream_answer *answer;
 	struct sse_reader *sse;
 	struct upstream_mend mend;
@@ -34,8 +35,13 @@ struct upstream_reader {
 	struct upstream_failure failure;
 };
 
+/**
+ * upstream_reader_init() - Begin to read
+ * @key:	To be taken out of what the server says of failures; lives as long
+ *		as the reader; or NULL
+ */
 int upstream_reader_init(struct upstream_reader *r,
-			 const struct upstream_target *target,
+			 const struct upstream_target *target, const char *key,
 			 struct upstream_answer *answer);
 
 void upstream_reader_done(struct upstream_reader *r);

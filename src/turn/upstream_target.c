@@ -203,22 +203,36 @@ int upstream_targets_read(const struct settings *settings,
 	return r;
 }
 
+static int read_key(struct upstream_target *t, const char *file,
+		    struct error *err)
+{
+	char *key = NULL;
+	int r = upstream_key_read(file, &key, err);
+
+	if (r < 0)
+		return error_wrap(err, r, "%s.key_file", t->section);
+	upstream_key_free(t->key);
+	t->key = key;
+	return 0;
+}
+
 int upstream_targets_read_keys(struct upstream_targets *targets,
 			       const struct settings *settings,
 			       bool credentials, struct error *err)
 {
 	struct upstream_target *t;
 	const char *file;
-	int r = 0;
+	int r, first = 0;
 
-	for (t = targets->list; r >= 0 && t < targets->list + targets->count;
-	     t++) {
+	for (t = targets->list; t < targets->list + targets->count; t++) {
 		file = settings_string(settings, t->section, "key_file");
-		if (file[0] && (credentials || strchr(file, '/')))
-			r = error_wrap(err, upstream_key_read(file, &t->key, err),
-				       "%s.key_file", t->section);
+		if (!file[0] || (!credentials && !strchr(file, '/')))
+			continue;
+		r = read_key(t, file, first < 0 ? NULL : err);
+		if (first == 0)
+			first = r;
 	}
-	return r;
+	return first;
 }
 
 void upstream_targets_done(struct upstream_targets *targets)

@@ -32,7 +32,7 @@ struct upstream_counts {
  * @model:	What clients see
  * @url:	Of its calls; owned
  * @remote_name: What its server calls it
- * @key:	The bare key, so that it can be taken out of texts; owned; or NULL
+ * @key:	For calls that begin now; owned; or NULL
  * @ca_file:	NULL: the host's certificates
  * @limit_field: How a limit of tokens is called
  * @max_output_tokens: For rounds that set none; 0: none
@@ -71,9 +71,12 @@ int upstream_targets_read(const struct settings *settings,
 			  struct upstream_targets *ret, struct error *err);
 
 /**
- * upstream_targets_read_keys() - Read the files of keys
+ * upstream_targets_read_keys() - Read the files of keys, for the first time or anew
  * @settings:	What @targets were read from
  * @credentials: Those of systemd as well
+ * @err:	The first failure
+ *
+ * Each by itself: where one fails, that model's key stays as it was.
  */
 int upstream_targets_read_keys(struct upstream_targets *targets,
 			       const struct settings *settings,

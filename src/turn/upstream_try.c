@@ -39,8 +39,7 @@ static int add_value(struct curl_slist **list, const char *name,
 	return r;
 }
 
-struct curl_slist *upstream_try_headers(const struct upstream_target *target,
-					const char *trace)
+struct curl_slist *upstream_try_headers(const char *key, const char *trace)
 {
 	struct curl_slist *list = NULL;
 	int r = add_header(&list, "Content-Type: application/json");
@@ -50,8 +49,8 @@ struct curl_slist *upstream_try_headers(const struct upstream_target *target,
 	/* A body is sent at once: waiting for a 100 would cost a second. */
 	if (r >= 0)
 		r = add_header(&list, "Expect:");
-	if (r >= 0 && target->key)
-		r = add_value(&list, "Authorization: Bearer ", target->key);
+	if (r >= 0 && key)
+		r = add_value(&list, "Authorization: Bearer ", key);
 	if (r >= 0 && trace)
 		r = add_value(&list, "traceparent: ", trace);
 	if (r >= 0)
@@ -116,7 +115,7 @@ int upstream_try_begin(struct upstream_call *call)
 	call->bytes = 0;
 	call->status = 0;
 	r = t->easy ? upstream_reader_init(&call->reader, call->target,
-					   &call->answer)
+					   call->key, &call->answer)
 		    : -ENOMEM;
 	if (r >= 0)
 		r = go_nowhere_else(t->easy, call->target);
@@ -269,7 +268,7 @@ int upstream_try_judge(struct upstream_call *call, CURLcode result,
 	if (!is_good(call)) {
 		upstream_error_of_status(call->status, buf_str(&call->text),
 					 call->text.length, retry_after(call),
-					 call->target->key, ret);
+					 call->key, ret);
 		return -EIO;
 	}
 	if (!call->streams)

@@ -73,7 +73,7 @@ static void read_all(const struct upstream_target *target, const uint8_t *data,
 	size_t n;
 
 	upstream_answer_init(&answer, &events, &heard);
-	if (upstream_reader_init(&reader, target, &answer) < 0)
+	if (upstream_reader_init(&reader, target, "sesame", &answer) < 0)
 		abort();
 	if (piece == 0)
 		r = upstream_reader_object(&reader, data, size);

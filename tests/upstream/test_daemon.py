@@ -4,8 +4,11 @@
 import contextlib
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -14,7 +17,7 @@ BUILD = Path(os.environ.get("abs_top_builddir", HERE.parent.parent / "build"))
 os.environ.setdefault("CUPOLA_BUILD", str(BUILD))
 sys.path[:0] = [str(HERE), str(HERE.parent / "chaos")]
 
-from host import Host  # noqa: E402
+from host import Host, wait_until  # noqa: E402
 from model import Model  # noqa: E402
 
 PATIENCE = 60
@@ -76,6 +79,58 @@ def a_test_asks_for_words_and_for_a_call():
         assert 'cupola_model_first_piece_seconds_bucket{model="other",le="+Inf"} 4' in figures
 
 
+def write_key(path, text):
+    """As editors and key stores do it: another file takes the name."""
+    new = path.with_suffix(".new")
+    new.write_text(text)
+    new.chmod(0o640)
+    os.chown(new, -1, path.parent.stat().st_gid)
+    new.rename(path)
+
+
+def lines_of(host, words):
+    return (host.top / "log").read_text().count(words)
+
+
+def reload(host):
+    before = lines_of(host, "keys again")
+    host.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: lines_of(host, "keys again") > before, PATIENCE, "a line in the log")
+
+
+def keys_are_read_again():
+    """Each by itself, and a file that is no good changes nothing."""
+    with Model(key="sesame-first") as model, tempfile.TemporaryDirectory() as top:
+        directory = Path(top)
+        directory.chmod(0o750)
+        if os.getuid() == 0:
+            shutil.chown(directory, group="cupola")
+        files = {name: directory / name for name in ("main", "other")}
+        for path in files.values():
+            write_key(path, "sesame-first\n")
+        settings = {**three(model), "model.key_file": files["main"], "model.other.key_file": files["other"]}
+        with daemon(settings) as host:
+            for name in files:
+                ctl(host, "model", "test", name)
+            model.key = "sesame-second"
+            for path in files.values():
+                write_key(path, "sesame-second\n")
+            ctl(host, "model", "test", "main", status=1)
+            reload(host)
+            for name in files:
+                ctl(host, "model", "test", name)
+            model.key = "sesame-third"
+            write_key(files["main"], "sesame-third\nsesame-fourth\n")
+            write_key(files["other"], "sesame-third\n")
+            reload(host)
+            assert lines_of(host, "model.default.key_file: ") == 1 and lines_of(host, "the old key stays") == 1
+            ctl(host, "model", "test", "other")
+            ctl(host, "model", "test", "main", status=1)
+            model.key = "sesame-second"
+            ctl(host, "model", "test", "main")
+            assert not lines_of(host, "sesame")
+
+
 def a_daemon_that_ends_waits_for_no_model():
     with Model(always="!dead") as model, daemon({"model.url": model.url, "model.name": "m"}) as host:
         asking = subprocess.Popen([BUILD / "cupolactl", "model", "test", "m"], stdout=subprocess.PIPE,
@@ -87,7 +142,7 @@ def a_daemon_that_ends_waits_for_no_model():
         assert b"cupolactl: " in asking.communicate(timeout=PATIENCE)[1]
 
 
-CASES = (models_are_listed_with_where_they_are, a_test_asks_for_words_and_for_a_call,
+CASES = (models_are_listed_with_where_they_are, a_test_asks_for_words_and_for_a_call, keys_are_read_again,
          a_daemon_that_ends_waits_for_no_model)
 
 
