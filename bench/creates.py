@@ -139,8 +139,9 @@ def libvirt(options):
     name = "QEMU from exec to its first answer"
     added = [c - f for c, f in zip(creates, floors)]
     return [Row("virDomainCreateXML", "ms", creates, name, floors),
+            # A small difference of two large figures: judged in the sum above.
             Row("libvirt's part of it", "ms", added, name, floors, target=50,
-                bounds="median")]
+                bounds="median", judged=False)]
 
 
 def libvirt_create(daemon):

@@ -104,9 +104,10 @@ def figure(session, jupyter, options):
     """Until the picture's bytes are with the client on both sides."""
     def ours():
         took, done = session.run(FIGURE)
-        data = [d for r in done["results"] for d in r["data"]
-                if d["mime"] == "image/png"]
-        more, picture = fetch(session, data[0]["file_id"])
+        images = [r["image/png"] for r in done["results"] if "image/png" in r]
+        if not images:
+            raise BenchError("the execution has no figure")
+        more, picture = fetch(session, images[0]["file_id"])
         if picture[:4] != b"\x89PNG":
             raise BenchError("the figure is no PNG")
         return (took + more) * 1e3

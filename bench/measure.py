@@ -9,11 +9,13 @@ class Row:
     """One line of the table.
 
     The ratio is the worse the higher it is, unless `more_is_better`; a target
-    bounds the ratio, or the figure itself where that is what counts.
+    bounds the ratio, or the figure itself where that is what counts. A row that
+    is not `judged` is shown beside the baseline and fails nothing.
     """
 
     def __init__(self, name, unit, values, floor_name, floors, *,
-                 target=None, bounds="ratio", more_is_better=False):
+                 target=None, bounds="ratio", more_is_better=False,
+                 judged=True):
         ordered = sorted(values)
         self.name = name
         self.unit = unit
@@ -26,6 +28,8 @@ class Row:
         self.target = target
         self.bounds = bounds
         self.more_is_better = more_is_better
+        self.judged = judged
+        self.part = None
 
     def missed(self):
         if self.target is None:
@@ -40,6 +44,11 @@ class Row:
         if self.more_is_better:
             return committed["ratio"] / self.ratio
         return self.ratio / committed["ratio"]
+
+    def better_than(self, other):
+        if self.more_is_better:
+            return self.ratio > other.ratio
+        return self.ratio < other.ratio
 
     def cells(self):
         target = "-"

@@ -46,14 +46,17 @@ def processes(daemon):
     return [daemon.pid, daemon.vmd_pid()]
 
 
-def measure(daemon, count, before):
-    """In KiB per session: guest, QEMU and backend, our two daemons' growth."""
+def measure(daemon, count, base):
+    """In KiB per session: guest, QEMU and backend, our two daemons' growth.
+
+    The daemons' since @base: how many sessions there were, and the KiB then.
+    """
     guest, own = pss(daemon.qemus() + daemon.backends())
     if guest == 0:
         raise BenchError("no mapping of a guest's memory was recognised")
     daemons = pss(processes(daemon))[1]
     return {"guest": guest / count, "own": own / count,
-            "daemons": (daemons - before) / count}
+            "daemons": (daemons - base[1]) / (count - base[0])}
 
 
 def grow(daemon, sessions, count):
@@ -69,15 +72,13 @@ def grow(daemon, sessions, count):
 def rows_of(image, count, samples):
     guest = [s["guest"] / MIB for s in samples]
     name = f"{image}, {count} idle: "
-    rows = [Row(name + "QEMU, vsock", "MiB",
+    first = count == 1
+    return [Row(name + "QEMU, vsock", "MiB",
                 [s["own"] / MIB for s in samples], "the guest's own pages",
-                guest)]
-    if count > 1:
-        rows.append(Row(name + "daemons", "KiB",
-                        [s["daemons"] for s in samples],
-                        "the guest's own pages", [g * MIB for g in guest],
-                        target=64, bounds="median"))
-    return rows
+                guest),
+            Row(name + "daemons", "KiB", [s["daemons"] for s in samples],
+                "the guest's own pages", [g * MIB for g in guest],
+                target=None if first else 64, bounds="median")]
 
 
 def of_image(image, counts, times):
@@ -88,11 +89,14 @@ def of_image(image, counts, times):
     rows, sessions = [], []
     try:
         daemon.start()
-        before = pss(processes(daemon))[1]
+        # What a first session needs once is in its own row, not in the others.
+        base = 0, pss(processes(daemon))[1]
         for count in counts:
             grow(daemon, sessions, count)
-            rows += rows_of(image, count, [measure(daemon, count, before)
+            rows += rows_of(image, count, [measure(daemon, count, base)
                                            for _ in range(times)])
+            if count == 1:
+                base = 1, pss(processes(daemon))[1]
         return rows
     finally:
         daemon.remove()

@@ -102,7 +102,9 @@ def rows_of(daemon, nginx, name, path, file, options):
     floor = "nginx with the same bytes"
     return [Row(name, "/s", rates[0], floor, rates[1], more_is_better=True,
                 target=0.5),
-            Row(f"{name}, p99", "ms", p99s[0], floor, p99s[1])]
+            # Of three seconds' tail, what else the machine did is the most.
+            Row(f"{name}, p99", "ms", p99s[0], floor, p99s[1],
+                judged=False)]
 
 
 def run(options):

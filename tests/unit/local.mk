@@ -23,5 +23,8 @@ include $(top_srcdir)/tests/unit/daemon.mk
 # What those in Python share.
 EXTRA_DIST += %reldir%/tap.py
 
+TESTS += %reldir%/test_bench.py
+dist_check_SCRIPTS += %reldir%/test_bench.py
+
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
