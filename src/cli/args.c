@@ -203,6 +203,11 @@ int args_parse(struct cli *cli, int argc, char **argv,
 	int r;
 
 	shared_init(&shared, cli);
+	if (cli->told) {
+		cli->told(options, shared.options, cli->told_userdata);
+		ret_args->help = true;
+		return 0;
+	}
 	spelling_add(&spelling, options);
 	spelling_add(&spelling, shared.options);
 	r = parse_all(cli, argc, argv, &spelling);

@@ -50,7 +50,8 @@ struct args_option {
  * struct args - A command line after parsing
  * @count:	Arguments that are no options
  * @items:	They
- * @help:	--help was given: its text is printed, there is nothing to do
+ * @help:	--help was given, or only the options were asked for: that is
+ *		answered, and there is nothing to do
  */
 struct args {
 	int count;

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct args_option;
 struct client;
 struct json_object;
 
@@ -50,6 +51,8 @@ enum { CLI_MESSAGE_MAX = 1024 };
  * @colour:	Standard output is a terminal that wants colours
  * @command:	The command's name, for messages
  * @client:	Made at first use by cli_client()
+ * @told:	Set where a command is not to run but to tell its options:
+ *		args_parse() calls it and says that there is nothing to do
  * @message:	Why the command failed
  */
 struct cli {
@@ -61,6 +64,9 @@ struct cli {
 	bool colour;
 	const char *command;
 	struct client *client;
+	void (*told)(const struct args_option *options,
+		     const struct args_option *shared, void *userdata);
+	void *told_userdata;
 	char message[CLI_MESSAGE_MAX];
 };
 
@@ -108,12 +114,15 @@ int cli_state(struct cli *cli, char **ret_state);
  * struct cli_command - One subcommand
  * @name:	What is typed
  * @synopsis:	Its arguments, for the usage line
+ * @words:	What its first argument may be, separated by blanks, where it is
+ *		one of few; else ""
  * @summary:	What it does, in half a line
  * @run:	Does it. @argv[0] is the name
  */
 struct cli_command {
 	const char *name;
 	const char *synopsis;
+	const char *words;
 	const char *summary;
 	int (*run)(struct cli *cli, int argc, char **argv);
 };
@@ -129,6 +138,7 @@ int cmd_backup(struct cli *cli, int argc, char **argv);
 int cmd_tenants(struct cli *cli, int argc, char **argv);
 int cmd_usage(struct cli *cli, int argc, char **argv);
 int cmd_audit(struct cli *cli, int argc, char **argv);
+int cmd_completion(struct cli *cli, int argc, char **argv);
 int cmd_doctor(struct cli *cli, int argc, char **argv);
 int cmd_drain(struct cli *cli, int argc, char **argv);
 int cmd_events(struct cli *cli, int argc, char **argv);
@@ -140,9 +150,12 @@ int cmd_images(struct cli *cli, int argc, char **argv);
 int cmd_inspect(struct cli *cli, int argc, char **argv);
 int cmd_keys(struct cli *cli, int argc, char **argv);
 int cmd_kill(struct cli *cli, int argc, char **argv);
+int cmd_logs(struct cli *cli, int argc, char **argv);
 int cmd_nmi(struct cli *cli, int argc, char **argv);
 int cmd_ps(struct cli *cli, int argc, char **argv);
 int cmd_run(struct cli *cli, int argc, char **argv);
+int cmd_shell(struct cli *cli, int argc, char **argv);
+int cmd_undrain(struct cli *cli, int argc, char **argv);
 int cmd_version(struct cli *cli, int argc, char **argv);
 
 #endif

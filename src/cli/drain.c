@@ -126,3 +126,17 @@ int cmd_drain(struct cli *cli, int argc, char **argv)
 		r = drain_wait(cli, &answer);
 	return r < 0 ? r : drain_print(cli, answer);
 }
+
+int cmd_undrain(struct cli *cli, int argc, char **argv)
+{
+	_cleanup_(json_freep) struct json_object *answer = NULL;
+	const struct drain_options undo = { .undo = true };
+	struct args args;
+	int r;
+
+	r = args_parse(cli, argc, argv, NULL, 0, 0, &args);
+	if (r < 0 || args.help)
+		return r;
+	r = drain_call(cli, &undo, &answer);
+	return r < 0 ? r : drain_print(cli, answer);
+}

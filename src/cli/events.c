@@ -132,11 +132,17 @@ int cmd_events(struct cli *cli, int argc, char **argv)
 {
 	_cleanup_(sse_reader_freep) struct sse_reader *sse = NULL;
 	struct follower f = { .cli = cli };
+	bool as_ever = false;
+	const struct args_option options[] = {
+		{ "follow", 'f', NULL, "what it does anyway, for fingers",
+		  .flag = &as_ever },
+		{ .name = NULL },
+	};
 	struct client *client;
 	struct args args;
 	int r;
 
-	r = args_parse(cli, argc, argv, NULL, 0, 0, &args);
+	r = args_parse(cli, argc, argv, options, 0, 0, &args);
 	if (r < 0 || args.help)
 		return r;
 	r = cli_client(cli, &client);

@@ -12,7 +12,7 @@ static void print_overview(void)
 	       "Run code in Cupola's microVMs, and look after them.\n\n"
 	       "Commands:\n");
 	for (c = cli_commands(); c->name; c++)
-		printf("  %-9s  %s\n", c->name, c->summary);
+		printf("  %-10s  %s\n", c->name, c->summary);
 	printf("\nOptions of every command:\n");
 	args_print_options(NULL);
 	printf("      --version             print the version\n\n"

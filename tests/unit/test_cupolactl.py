@@ -782,6 +782,110 @@ def help_explains_every_command(fx):
     assert fx.ctl("version").stdout == fx.ctl("--version").stdout
 
 
+def options_of(text):
+    return set(re.findall(r"(?<![\w-])--[a-z]+", text))
+
+
+def completions_name_what_help_names(fx):
+    overview = fx.ctl("--help").stdout
+    commands = re.findall(r"^  ([a-z]+)  ", overview, re.M)
+    for shell in ("bash", "zsh", "fish"):
+        script = fx.ctl("completion", shell).stdout
+        for name in commands:
+            assert re.search(rf"\b{name}\b", script), (shell, name)
+            for option in options_of(fx.ctl("help", name).stdout):
+                spelled = f"-l {option[2:]}" if shell == "fish" else option
+                assert spelled in script, (shell, name, option)
+    fx.ctl("completion", "csh", status=2)
+    assert fx.asked == []
+
+
+def complete(fixture, *words):
+    """What bash offers for the last of some words."""
+    script = fixture.write("completion", fixture.ctl("completion", "bash").stdout)
+    program = (f'source {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+               '_cupolactl; echo "${COMPREPLY[*]}"')
+    return subprocess.run(["bash", "-c", program, "bash", *words], text=True,
+                          capture_output=True, check=True).stdout.split()
+
+
+def bash_completes_commands_words_and_options(fx):
+    assert complete(fx, "cupolactl", "und") == ["undrain"]
+    assert complete(fx, "cupolactl", "--socket", "s", "keys", "re") == ["revoke"]
+    assert complete(fx, "cupolactl", "run", "--fi") == ["--file"]
+    assert complete(fx, "cupolactl", "run", "--file", "") == []
+    assert complete(fx, "cupolactl", "keys", "list", "re") == []
+
+
+def undrain_is_a_word_of_its_own(fx):
+    fx.special["DELETE /admin/v1/drain"] = lambda h: h.send(
+        {"state": "off", "sessions": 2, "deadline_at": None})
+    assert fx.ctl("undrain").stdout == "off, 2 sessions live\n"
+    assert json.loads(fx.ctl("undrain", "--json").stdout)["sessions"] == 2
+
+
+def logs_asks_the_journal_by_the_kind_of_id(fx):
+    journal = pathlib.Path(fx.write("journalctl", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n"))
+    journal.chmod(0o755)
+    path = f"{fx.dir}:{os.environ['PATH']}"
+    for ident, field in (("cntr_1", "SESSION_ID"), ("vm_1", "VM_NAME"),
+                         ("exec_1", "EXEC_ID"), ("req_1", "REQUEST_ID")):
+        words = fx.ctl("logs", ident, PATH=path).stdout.splitlines()
+        assert words[-1] == f"{field}={ident}", words
+    words = fx.ctl("logs", "-f", "-n", "5", "--since", "today", "--json",
+                   PATH=path).stdout.splitlines()
+    assert words[2:] == ["--output=json", "--follow", "--lines", "5",
+                         "--since", "today", "SYSLOG_IDENTIFIER=cupolad",
+                         "SYSLOG_IDENTIFIER=cupola-vmd"], words
+    got = fx.ctl("logs", status=7, PATH=str(fx.dir / "none"))
+    assert "journalctl" in got.stderr
+    assert fx.asked == []
+
+
+def at_terminal(fixture, typed, *argv):
+    """Types lines, each when a prompt is there; returns output and status."""
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execve(CTL, [str(CTL), *argv], fixture.env(TERM="xterm", HOME=str(fixture.dir)))
+    seen, prompts = b"", 0
+    try:
+        while chunk := os.read(master, 4096):
+            seen += chunk
+            there = len(re.findall(rb"(?:>>>|\.\.\.) ", seen))
+            if there > prompts and typed:
+                prompts = there
+                os.write(master, typed.pop(0))
+    except OSError:
+        pass
+    os.close(master)
+    return seen.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def codes(fixture):
+    return [json.loads(body)["code"] for _, path, body, _ in fixture.asked
+            if path.endswith("/exec")]
+
+
+def a_shell_runs_statements_when_they_are_whole(fx):
+    typed = [b"x = (1,\n", b"2)\n", b"for i in x:\n", b"    print(i)\n", b"\n",
+             b"lost\x03", b"x\n", b"\x04"]
+    seen, status = at_terminal(fx, typed, "shell", "cntr_1")
+    assert status == 0, seen
+    assert codes(fx) == ["x = (1,\n2)\n", "for i in x:\n    print(i)\n\n", "x\n"]
+    assert not any(c.startswith("DELETE") for c in fx.calls())
+    history = fx.dir / ".cupolactl_history"
+    assert "print(i)" in history.read_text().replace("\\040", " ")
+    assert history.stat().st_mode & 0o777 == 0o600
+
+
+def a_shell_without_a_container_makes_and_removes_one(fx):
+    seen, status = at_terminal(fx, [b"1\n", b"\x04"], "shell")
+    assert status == 0, seen
+    assert fx.calls() == ["POST /v1/containers", "POST /v1/containers/cntr_1/exec",
+                          "DELETE /v1/containers/cntr_1"]
+    fx.ctl("shell", status=2)  # no terminal
+
+
 TESTS = [v for k, v in list(globals().items())
          if callable(v) and getattr(v, "__module__", "") == "__main__"
          and getattr(v, "__code__", None)

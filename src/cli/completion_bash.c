@@ -1,0 +1,79 @@
+#include <stdio.h>
+
+#include "cli/completion.h"
+
+/*
+ * Words first; where none of them fits, readline completes names of files. That
+ * is also what happens behind an option that takes a value.
+ */
+
+static void print_words(const struct args_option *o)
+{
+	for (; o && o->name; o++) {
+		printf(" --%s", o->name);
+		if (o->letter)
+			printf(" -%c", o->letter);
+	}
+}
+
+static void print_valued(const struct args_option *o, const char *then)
+{
+	for (; o && o->name; o++) {
+		if (!o->value)
+			continue;
+		printf("\t\t--%s)%s ;;\n", o->name, then);
+		if (o->letter)
+			printf("\t\t-%c)%s ;;\n", o->letter, then);
+	}
+}
+
+static void bash_begin(const struct args_option *shared)
+{
+	const struct cli_command *c;
+
+	(void)puts("# bash completion of cupolactl, written by it\n"
+		   "_cupolactl()\n{\n"
+		   "\tlocal cur=${COMP_WORDS[COMP_CWORD]} words= command= i\n"
+		   "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} place=1\n"
+		   "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+		   "\t\tcase ${COMP_WORDS[i]} in");
+	print_valued(shared, " ((i++))");
+	(void)puts("\t\t-*) ;;\n"
+		   "\t\t*) command=${COMP_WORDS[i]} place=$((i + 1)); break ;;\n"
+		   "\t\tesac\n\tdone\n\tcase $prev in");
+	print_valued(shared, " return");
+	printf("\tesac\n\tcase $command in\n\t'')\n\t\twords='--version");
+	for (c = cli_commands(); c->name; c++)
+		printf(" %s", c->name);
+	(void)puts("' ;;");
+}
+
+static void bash_command(const struct cli_command *command,
+			 const struct args_option *options)
+{
+	printf("\t%s)\n\t\tcase $prev in\n", command->name);
+	print_valued(options, " return");
+	printf("\t\tesac\n\t\twords='");
+	print_words(options);
+	(void)puts("'");
+	if (command->words[0])
+		printf("\t\t((COMP_CWORD == place)) && words+=' %s'\n",
+		       command->words);
+	(void)puts("\t\t;;");
+}
+
+static void bash_end(const struct args_option *shared)
+{
+	printf("\tesac\n\twords+='");
+	print_words(shared);
+	(void)puts("'\n\tmapfile -t COMPREPLY < "
+		   "<(compgen -W \"$words\" -- \"$cur\")\n}\n"
+		   "complete -o default -F _cupolactl cupolactl");
+}
+
+const struct completion_shell completion_bash = {
+	"bash",
+	bash_begin,
+	bash_command,
+	bash_end,
+};

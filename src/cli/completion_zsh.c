@@ -1,0 +1,86 @@
+#include <stdio.h>
+
+#include "cli/completion.h"
+
+/* A text between brackets, or before a colon, inside single quotes. */
+static void print_text(const char *text)
+{
+	char one[2] = "";
+
+	for (; *text; text++) {
+		if (*text == '[' || *text == ']' || *text == ':')
+			(void)putchar('\\');
+		one[0] = *text;
+		completion_quoted(one);
+	}
+}
+
+static void print_spelling(const struct args_option *o, const char *spelling)
+{
+	printf(" \\\n\t\t'*%s[", spelling);
+	print_text(o->help);
+	(void)putchar(']');
+	if (o->value)
+		printf(":%s:%s", o->value,
+		       completion_takes_file(o) ? "_files" : "");
+	(void)putchar('\'');
+}
+
+static void print_options(const struct args_option *o)
+{
+	char spelling[64];
+
+	for (; o && o->name; o++) {
+		(void)snprintf(spelling, sizeof(spelling), "--%s%s", o->name,
+			       o->value ? "=" : "");
+		print_spelling(o, spelling);
+		if (!o->letter)
+			continue;
+		(void)snprintf(spelling, sizeof(spelling), "-%c%s", o->letter,
+			       o->value ? "+" : "");
+		print_spelling(o, spelling);
+	}
+}
+
+static void zsh_begin(const struct args_option *shared)
+{
+	const struct cli_command *c;
+
+	(void)puts("#compdef cupolactl\n# zsh completion, written by cupolactl\n"
+		   "_cupolactl_commands()\n{\n\tlocal -a commands=(");
+	for (c = cli_commands(); c->name; c++) {
+		printf("\t\t'%s:", c->name);
+		print_text(c->summary);
+		(void)puts("'");
+	}
+	printf("\t)\n\t_describe command commands\n}\n\n"
+	       "_cupolactl()\n{\n\tlocal curcontext=$curcontext state line\n"
+	       "\tlocal -a shared=(");
+	print_options(shared);
+	(void)puts(")\n\t_arguments -C $shared '--version[print the version]' "
+		   "\\\n\t\t'1:command:_cupolactl_commands' '*::argument:->rest'"
+		   "\n\t[[ $state == rest ]] || return\n\tcase $words[1] in");
+}
+
+static void zsh_command(const struct cli_command *command,
+			const struct args_option *options)
+{
+	printf("\t%s)\n\t\t_arguments $shared", command->name);
+	print_options(options);
+	if (command->words[0])
+		printf(" \\\n\t\t'1:what:(%s)'", command->words);
+	(void)puts(" \\\n\t\t'*:argument:_files' ;;");
+}
+
+static void zsh_end(const struct args_option *shared)
+{
+	(void)shared;
+	(void)puts("\tesac\n}\n\n_cupolactl \"$@\"");
+}
+
+const struct completion_shell completion_zsh = {
+	"zsh",
+	zsh_begin,
+	zsh_command,
+	zsh_end,
+};
