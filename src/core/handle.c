@@ -60,16 +60,30 @@ struct container *handle_find(struct core *core, const struct principal *who,
 	return map_get(&core->handles, handle);
 }
 
-/** struct last - The newest container that a handle stood for, being looked for */
+/**
+ * struct last - The newest container that a handle stood for, being looked for
+ * @found:	It has been; the fields behind it are its
+ * @deleted:	It, or a newer one: there is nothing to tell
+ */
 struct last {
 	struct core *core;
 	const struct principal *who;
 	enum core_dialect dialect;
 	const char *pool;
-	const char *name;
-	struct error *err;
-	bool told;
+	bool found;
+	bool deleted;
+	char id[ID_SIZE];
+	enum end_reason reason;
+	usec_t ended_usec;
 };
+
+static bool is_of_handle(const struct last *last,
+			 const struct store_container *row)
+{
+	return strcmp(row->key_id, last->who->key_id) == 0 &&
+	       strcmp(row->pool, last->pool) == 0 &&
+	       dialect_parse(row->dialect) == last->dialect;
+}
 
 /* While its end is not durable only its object knows of it. */
 static void on_row(void *userdata, const struct store_container *row)
@@ -77,16 +91,42 @@ static void on_row(void *userdata, const struct store_container *row)
 	struct last *last = userdata;
 	const struct container *c = map_get(&last->core->containers, row->id);
 
-	if (last->told || strcmp(row->key_id, last->who->key_id) != 0 ||
-	    strcmp(row->pool, last->pool) != 0 ||
-	    dialect_parse(row->dialect) != last->dialect ||
-	    (c && (c->erased || !session_state_expired(c->state))))
+	if (last->found || !is_of_handle(last, row))
 		return;
-	last->told = true;
-	(void)end_reason_tell_named(
-		row->id, last->name,
-		c ? c->reason : end_reason_parse(row->ended_reason),
-		c ? c->ended_usec : row->ended_usec, last->err);
+	last->deleted = c && c->erased;
+	if (c && !c->erased && !session_state_expired(c->state))
+		return;
+	last->found = true;
+	strcpy(last->id, row->id);
+	last->reason = c ? c->reason : end_reason_parse(row->ended_reason);
+	last->ended_usec = c ? c->ended_usec : row->ended_usec;
+}
+
+static void on_deleted_row(void *userdata, const struct store_container *row)
+{
+	struct last *last = userdata;
+
+	if (is_of_handle(last, row))
+		last->deleted = true;
+}
+
+/* Return: whether there is one, and nothing newer was deleted */
+static bool find_last(struct last *last, const char *name)
+{
+	struct store *store = last->core->store;
+	const char *tenant = last->who->tenant;
+	struct store_page page = { .limit = LAST_LOOK };
+	bool more;
+
+	if (store_container_list(store, tenant, name, &page, on_row, last,
+				 &more) < 0 ||
+	    !last->found || last->deleted)
+		return false;
+	page.after = last->id;
+	page.ascending = true;
+	return store_container_list_deleted(store, tenant, name, &page,
+					    on_deleted_row, last) >= 0 &&
+	       !last->deleted;
 }
 
 /* Whoever wants no error has no use for the reason either. */
@@ -94,15 +134,12 @@ int handle_tell_ended(struct core *core, const struct principal *who,
 		      enum core_dialect dialect, const char *pool,
 		      const char *name, struct error *err)
 {
-	const struct store_page newest = { .limit = LAST_LOOK };
-	struct last last = { core, who, dialect, pool, name, err, false };
-	bool more;
+	struct last last = { .core = core, .who = who, .dialect = dialect,
+			     .pool = pool };
 
-	if (err)
-		(void)store_container_list(core->store, who->tenant, name,
-					   &newest, on_row, &last, &more);
-	if (last.told)
-		return -ENOENT;
+	if (err && find_last(&last, name))
+		return end_reason_tell_named(last.id, name, last.reason,
+					     last.ended_usec, err);
 	return error_set(err, ERR_NOT_FOUND, "There is no session '%s' now",
 			 name);
 }

@@ -27,6 +27,9 @@ struct container *handle_find(struct core *core, const struct principal *who,
 /**
  * handle_tell_ended() - The error of whoever asks for one that stands for nothing
  *
+ * Says how the newest of that handle ended, unless it was deleted: an older one is
+ * not what was asked for.
+ *
  * Return: ERR_NOT_FOUND, as core_container_named() has it
  */
 int handle_tell_ended(struct core *core, const struct principal *who,

@@ -244,6 +244,11 @@ static const char version_10[] =
 	"ALTER TABLE usage ADD COLUMN"
 	"	response_id TEXT NOT NULL DEFAULT '';";
 
+/* Whether a name was used again, and that container deleted. */
+static const char version_11[] =
+	"CREATE INDEX containers_deleted_by_tenant_name"
+	"	ON containers (tenant, name, seq) WHERE deleted = 1;";
+
 const char *const schema_steps[] = {
 	schema_version_1,
 	version_2,
@@ -255,5 +260,6 @@ const char *const schema_steps[] = {
 	version_8,
 	schema_talk,
 	version_10,
+	version_11,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);

@@ -400,6 +400,12 @@ int store_container_list(struct store *store, const char *tenant,
 			 store_container_fn *each, void *userdata,
 			 bool *ret_more);
 
+/** store_container_list_deleted() - Those of a name that were deleted, no others */
+int store_container_list_deleted(struct store *store, const char *tenant,
+				 const char *name,
+				 const struct store_page *page,
+				 store_container_fn *each, void *userdata);
+
 /**
  * store_cfile_list() - The newest version of each path
  * @tenant:	NULL: the operator, all versions in all containers

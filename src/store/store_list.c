@@ -26,6 +26,9 @@ static const struct {
 	[LIST_CONTAINERS] = { ROW_CONTAINER, "tenant = ?1 AND deleted = 0" },
 	[LIST_CONTAINERS_BY_NAME] = { ROW_CONTAINER, "tenant = ?1 AND name = ?2"
 						     " AND deleted = 0" },
+	[LIST_CONTAINERS_DELETED_BY_NAME] = { ROW_CONTAINER,
+					      "tenant = ?1 AND name = ?2"
+					      " AND deleted = 1" },
 	[LIST_CFILES] = { ROW_CFILE, "container_id = ?2 AND tenant = ?1"
 				     " AND superseded = 0" },
 	[LIST_CFILES_OF_ALL] = { ROW_CFILE, "true" },
@@ -318,6 +321,21 @@ int store_container_list(struct store *store, const char *tenant,
 	const struct each call = { .container = each, .userdata = userdata };
 
 	return list_page(store, &q, page, &call, ret_more);
+}
+
+int store_container_list_deleted(struct store *store, const char *tenant,
+				 const char *name,
+				 const struct store_page *page,
+				 store_container_fn *each, void *userdata)
+{
+	const struct list_query q = {
+		.list = LIST_CONTAINERS_DELETED_BY_NAME,
+		.tenant = tenant,
+		.filter = name,
+	};
+	const struct each call = { .container = each, .userdata = userdata };
+
+	return list_page(store, &q, page, &call, NULL);
 }
 
 int store_cfile_list(struct store *store, const char *tenant,

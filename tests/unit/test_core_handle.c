@@ -196,6 +196,47 @@ static void a_name_whose_session_expired_is_told_when_and_why(void **state)
 	check_told(fx, &fx->who, NOTHING);
 }
 
+/*
+ * What a client deleted, it knows of: what ended before that is not told as if
+ * it were that.
+ */
+static void a_deleted_session_hides_what_expired_before_it(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer gone = { .called = false };
+	char first[ID_SIZE], second[ID_SIZE], third[ID_SIZE];
+
+	fixture_set(fx, "session.hard=600");
+	fixture_start(fx);
+	get(fx, &fx->who, first);
+	fixture_settle(fx);
+	clock_advance(fx->clock, 600 * USEC_PER_SEC);
+	fixture_settle(fx);
+	clock_advance(fx->clock, 11 * USEC_PER_SEC);
+	RUN_UNTIL(fx, fixture_container(fx, first).ended_at > 0);
+	check_told(fx, &fx->who, first);
+	get(fx, &fx->who, second);
+	fixture_settle(fx);
+	assert_int_equal(core_container_delete(fx->core, &fx->who, second,
+					       on_done, &gone, &gone.err),
+			 0);
+	/* Before it is durable, after, and with nothing but the ledger. */
+	check_told(fx, &fx->who, NOTHING);
+	RUN_UNTIL(fx, gone.called);
+	fixture_settle(fx);
+	check_told(fx, &fx->who, NOTHING);
+	fixture_kill(fx);
+	fixture_start(fx);
+	check_told(fx, &fx->who, NOTHING);
+
+	/* One that expires after it is told again. */
+	get(fx, &fx->who, third);
+	fixture_settle(fx);
+	clock_advance(fx->clock, 600 * USEC_PER_SEC);
+	fixture_settle(fx);
+	check_told(fx, &fx->who, third);
+}
+
 static void a_name_outlives_the_daemon(void **state)
 {
 	struct fixture *fx = *state;
@@ -239,6 +280,7 @@ int main(void)
 		TEST(only_those_of_a_key_are_listed),
 		TEST(a_name_is_free_again_when_its_session_ends),
 		TEST(a_name_whose_session_expired_is_told_when_and_why),
+		TEST(a_deleted_session_hides_what_expired_before_it),
 		TEST(a_name_outlives_the_daemon),
 		TEST(in_other_dialects_names_may_be_shared),
 	};
