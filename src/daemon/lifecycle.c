@@ -193,7 +193,7 @@ static void lifecycle_stop(struct daemon *d, bool hand_over)
 	(void)sd_notifyf(0, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%llu",
 			 (unsigned long long)patience(d));
 	log_info(NULL, hand_over ? "Handing over: VMs stay" :
-				   "Stopping: VMs are ended");
+				   "Stopping: sessions end first, and VMs with them");
 	step_on(d);
 }
 

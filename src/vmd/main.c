@@ -128,7 +128,7 @@ static int on_terminate(sd_event_source *source,
 
 	(void)source;
 	(void)info;
-	log_info(NULL, "Terminated, exiting; VMs stay");
+	log_info(NULL, "Terminated, exiting; VMs that still run go on");
 	return sd_event_exit(v->host.event, 0);
 }
 

@@ -148,7 +148,7 @@ static void on_server_lost(int r, void *userdata)
 		(void)log_error(NULL, 0, "cupolad broke the protocol, "
 					 "hanging up");
 	if (server->listen_fd < 0) {
-		log_info(NULL, "cupolad is gone, exiting; VMs stay");
+		log_info(NULL, "cupolad is gone, exiting; VMs that still run go on");
 		(void)sd_event_exit(server->host->event, 0);
 		return;
 	}
