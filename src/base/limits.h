@@ -19,6 +19,7 @@ enum {
 	LIMIT_SETTINGS_FILE = 1 << 20,
 	LIMIT_MANIFEST_FILE = 1 << 20,
 	LIMIT_KEY_FILE = 4 << 10,
+	LIMIT_CA_FILE = 16 << 20,
 	LIMIT_LINE_BYTES = 4 << 10,
 
 	/* Pools and other instances of open sections of the settings. */

@@ -140,7 +140,7 @@ int configure_check(struct daemon *d, struct error *err)
 	if (r >= 0)
 		r = api_check_files(d->settings, err);
 	if (r >= 0)
-		r = upstream_check_keys(d->settings, err);
+		r = upstream_check_files(d->settings, err);
 	return r;
 }
 

@@ -20,18 +20,18 @@ int upstream_check_settings(const struct settings *settings, struct error *err)
 	return upstream_targets_read(settings, &targets, err);
 }
 
-int upstream_check_keys(const struct settings *settings, struct error *err)
+int upstream_check_files(const struct settings *settings, struct error *err)
 {
 	_cleanup_(upstream_targets_done) struct upstream_targets targets = {
 		.count = 0,
 	};
 	int r = upstream_targets_read(settings, &targets, err);
 
-	if (r < 0)
-		return r;
-	return upstream_targets_read_keys(
-		&targets, settings, getenv("CREDENTIALS_DIRECTORY") != NULL,
-		err);
+	if (r >= 0)
+		r = upstream_targets_read_keys(
+			&targets, settings,
+			getenv("CREDENTIALS_DIRECTORY") != NULL, err);
+	return r < 0 ? r : upstream_targets_check_ca(&targets, err);
 }
 
 int upstream_new(const struct upstream_config *config, struct upstream **ret,
@@ -49,6 +49,8 @@ int upstream_new(const struct upstream_config *config, struct upstream **ret,
 	if (r >= 0)
 		r = upstream_targets_read_keys(&u->targets, config->settings,
 					       true, err);
+	if (r >= 0)
+		r = upstream_targets_check_ca(&u->targets, err);
 	if (r < 0)
 		return r;
 	r = upstream_transfers_new(config->event, &u->transfers);

@@ -130,16 +130,16 @@ struct upstream_events {
 
 /** upstream_check_settings() - Whether sections "model.…" make sense
  *
- * Files of keys are read by upstream_new() and upstream_check_keys() only.
+ * Files are read by upstream_new() and upstream_check_files() only.
  */
 int upstream_check_settings(const struct settings *settings, struct error *err);
 
 /**
- * upstream_check_keys() - Whether the keys' files can be used
+ * upstream_check_files() - Whether files of keys and certificates can be used
  *
  * Credentials of systemd are looked at where there are any.
  */
-int upstream_check_keys(const struct settings *settings, struct error *err);
+int upstream_check_files(const struct settings *settings, struct error *err);
 
 /** upstream_new() - Read the settings of section "model" and their keys */
 int upstream_new(const struct upstream_config *config, struct upstream **ret,

@@ -3,13 +3,16 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <curl/curl.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/limits.h"
 #include "base/settings.h"
 #include "turn/upstream_key.h"
@@ -233,6 +236,35 @@ int upstream_targets_read_keys(struct upstream_targets *targets,
 			first = r;
 	}
 	return first;
+}
+
+static int check_ca(const struct upstream_target *t, struct error *err)
+{
+	static const char mark[] = "-----BEGIN ";
+	_cleanup_(buf_done) struct buf text = BUF_INIT(LIMIT_CA_FILE);
+	int r;
+
+	if (!t->ca_file)
+		return 0;
+	r = fs_read_file(AT_FDCWD, t->ca_file, &text);
+	if (r < 0)
+		r = error_set_errno(err, r, "Cannot read '%s'", t->ca_file);
+	else if (!memmem(text.data, text.length, mark, strlen(mark)))
+		r = error_set(err, ERR_BAD_REQUEST,
+			      "'%s' holds no certificate in PEM form",
+			      t->ca_file);
+	return r < 0 ? error_wrap(err, r, "%s.ca_file", t->section) : 0;
+}
+
+int upstream_targets_check_ca(const struct upstream_targets *targets,
+			      struct error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < targets->count; i++)
+		r = check_ca(&targets->list[i], err);
+	return r;
 }
 
 void upstream_targets_done(struct upstream_targets *targets)

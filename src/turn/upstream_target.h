@@ -82,6 +82,15 @@ int upstream_targets_read_keys(struct upstream_targets *targets,
 			       const struct settings *settings,
 			       bool credentials, struct error *err);
 
+/**
+ * upstream_targets_check_ca() - Look at the files of certificates
+ *
+ * libcurl reads them for each call, which would be late to learn that there is
+ * none.
+ */
+int upstream_targets_check_ca(const struct upstream_targets *targets,
+			      struct error *err);
+
 void upstream_targets_done(struct upstream_targets *targets);
 
 const char *upstream_protocol_name(enum upstream_protocol protocol);

@@ -134,6 +134,19 @@ def files_that_settings_name_are_looked_at(dir):
     assert "'name'" in refused(*at, "model.m.key_file=name", CREDENTIALS_DIRECTORY=dir)
 
 
+def certificates_of_models_are_looked_at(dir):
+    ca = pathlib.Path(dir) / "ca"
+    at = ("--check-config", "--set", "model.m.url=https://127.0.0.1:9/v1",
+          "--set", f"model.m.ca_file={ca}")
+    said = refused(*at)
+    assert "model.m.ca_file" in said and str(ca) in said
+    ca.write_text("no certificate\n")
+    share(ca)
+    assert "holds no certificate" in refused(*at)
+    ca.write_text("-----BEGIN CERTIFICATE-----\n")
+    daemon(*at, status=0)
+
+
 def certificate_and_key_are_looked_at(dir):
     if not shutil.which("openssl"):
         raise tap.Skip("openssl is missing")
