@@ -88,7 +88,7 @@ const struct setting settings_table[] = {
 	UINT("hypervisor", "workers", "4", 1, 16,
 	     "threads that create and destroy VMs"),
 
-	STRING("pool.*", "image", "python", 63, "name of the image"),
+	STRING("pool.*", "image", "python", 63, "name of the image, or NAME@DIGITS of its digest"),
 	UINT("pool.*", "vcpus", "1", 1, 64, "virtual CPUs of a VM"),
 	SIZE("pool.*", "memory", "1G", MIB(128), TIB(1), "memory of a VM"),
 	SIZE("pool.*", "disk", "4G", MIB(64), TIB(16),

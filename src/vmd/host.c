@@ -339,7 +339,7 @@ void host_done(struct host *host)
 	worker_free(take_ptr(host->removes));
 	virt_free(take_ptr(host->virt));
 	host->gc = sd_event_source_disable_unref(host->gc);
-	free(take_ptr(host->pools));
+	pools_free(take_ptr(host->pools));
 	close_fd(&host->vm_fd);
 	close_fd(&host->template_fd);
 	close_fd(&host->accelerator_fd);

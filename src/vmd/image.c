@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -36,8 +37,16 @@ static bool is_digest(const struct json_string *s)
 	       strspn(s->data + 7, "0123456789abcdef") == 64;
 }
 
+/* A pool that pins an image names it by the first digits of its digest. */
+static bool is_pinned(const struct image *image, const char *pin)
+{
+	return !pin || strncmp(image->digest + strlen("sha256:"), pin,
+			       strlen(pin)) == 0;
+}
+
 /* A manifest is made on this host, but a cut file must not be half believed. */
-static int read_manifest(int dirfd, struct image *image, struct error *err)
+static int read_manifest(int dirfd, const char *pin, struct image *image,
+			 struct error *err)
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(LIMIT_MANIFEST_FILE);
 	_cleanup_(json_freep) struct json_object *object = NULL;
@@ -59,6 +68,9 @@ static int read_manifest(int dirfd, struct image *image, struct error *err)
 		return error_set(err, ERR_HYPERVISOR,
 				 "its manifest names another image");
 	strcpy(image->digest, m.digest.data);
+	if (!is_pinned(image, pin))
+		return error_set(err, ERR_HYPERVISOR,
+				 "its manifest has another digest");
 	strcpy(image->cmdline, m.cmdline.data ? m.cmdline.data : "");
 	return 0;
 }
@@ -79,8 +91,8 @@ static int find_part(const char *directory, const char *const *names,
 			 names[0]);
 }
 
-static int read_image(const char *directory, struct image *image,
-		      struct error *err)
+static int read_image(const char *directory, const char *pin,
+		      struct image *image, struct error *err)
 {
 	/* QEMU enters an ELF kernel directly, without unpacking it. */
 	static const char *const kernels[] = { "vmlinux", "bzImage", NULL };
@@ -93,13 +105,18 @@ static int read_image(const char *directory, struct image *image,
 	if (fd < 0)
 		return error_set(err, ERR_HYPERVISOR,
 				 "its directory cannot be opened");
-	r = read_manifest(fd, image, err);
+	/* Held as long as a pool is made of it, against cupolactl images rm. */
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+		return error_set(err, ERR_HYPERVISOR, "it is being removed");
+	r = read_manifest(fd, pin, image, err);
 	if (r >= 0)
 		r = find_part(directory, kernels, image->kernel, err);
 	if (r >= 0)
 		r = find_part(directory, initrds, image->initrd, err);
 	if (r >= 0)
 		r = find_part(directory, roots, image->root, err);
+	if (r >= 0)
+		image->hold = take_fd(fd);
 	return r;
 }
 
@@ -177,19 +194,25 @@ static bool find_directory(const char *name, const char *state,
 int image_find(const char *name, const char *state, struct image *ret_image,
 	       struct error *err)
 {
-	struct image image = {};
+	struct image image = { .hold = -1 };
 	char directory[PATH_MAX];
+	const char *pin = strchr(name, '@');
+	size_t length = pin ? (size_t)(pin++ - name) : strlen(name);
 	int r;
 
-	if (strlen(name) >= sizeof(image.name))
+	if (length >= sizeof(image.name))
 		return error_set(err, ERR_HYPERVISOR,
 				 "image '%s' has too long a name", name);
-	strcpy(image.name, name);
+	memcpy(image.name, name, length);
+	if (pin && strlen(pin) != IMAGE_PIN_DIGITS)
+		return error_set(err, ERR_HYPERVISOR,
+				 "image '%s' is not pinned by %d digits of its "
+				 "digest", name, IMAGE_PIN_DIGITS);
 	if (!find_directory(name, state, directory))
 		return error_set(err, ERR_HYPERVISOR,
 				 "image '%s' is not there: make it with "
-				 "'images/build %s'", name, name);
-	r = read_image(directory, &image, err);
+				 "'images/build %s'", name, image.name);
+	r = read_image(directory, pin, &image, err);
 	if (r < 0)
 		return error_wrap(err, r, "image '%s' cannot be used", name);
 	*ret_image = image;

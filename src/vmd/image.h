@@ -13,6 +13,9 @@
 
 #define IMAGE_CMDLINE_MAX 512
 
+/* Of the digest in a directory's name, and so in a pool's that pins it. */
+#define IMAGE_PIN_DIGITS 12
+
 /**
  * struct image - An image, found
  * @name:	As pools call it
@@ -21,6 +24,8 @@
  * @kernel:	Path in the image's own directory, not through the link
  * @initrd:	Likewise
  * @root:	Likewise
+ * @hold:	The directory, locked so that nobody removes it. struct pools
+ *		closes it; in other copies it is a number and no more
  */
 struct image {
 	char name[VMD_NAME_MAX];
@@ -29,11 +34,12 @@ struct image {
 	char kernel[PATH_MAX];
 	char initrd[PATH_MAX];
 	char root[PATH_MAX];
+	int hold;
 };
 
 /**
  * image_find() - Find an image by name
- * @name:	A label (name_is_label())
+ * @name:	"NAME", or "NAME@DIGITS" for one that stays whatever is built later
  * @state:	vmd's state directory
  * @ret_image:	The image
  * @err:	What is missing, and what to do

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static void load_pool(const struct settings *settings, const char *name,
 
 	(void)snprintf(pool->name, sizeof(pool->name), "%s", name);
 	(void)snprintf(section, sizeof(section), "pool.%s", pool->name);
+	pool->image.hold = -1;
 	pool->vcpus = (uint32_t)settings_uint(settings, section, "vcpus");
 	pool->memory_mib =
 		(uint32_t)(settings_bytes(settings, section, "memory") >> 20);
@@ -50,7 +52,7 @@ static void load_pool(const struct settings *settings, const char *name,
 int pools_load(const struct settings *settings, const char *state,
 	       struct pools **ret_pools, struct error *err)
 {
-	_cleanup_free_ struct pools *pools = NULL;
+	_cleanup_(pools_freep) struct pools *pools = NULL;
 	const char *name;
 	int r;
 
@@ -73,6 +75,20 @@ int pools_load(const struct settings *settings, const char *state,
 	return 0;
 }
 
+void pools_free(struct pools *pools)
+{
+	uint32_t i;
+
+	for (i = 0; pools && i < pools->count; i++)
+		close_fd(&pools->pool[i].image.hold);
+	free(pools);
+}
+
+void pools_freep(struct pools **pools)
+{
+	pools_free(*pools);
+}
+
 struct pools *pools_copy(const struct pools *pools)
 {
 	struct pools *copy = malloc(sizeof(*copy));
@@ -82,7 +98,12 @@ struct pools *pools_copy(const struct pools *pools)
 		return NULL;
 	*copy = *pools;
 	for (i = 0; i < copy->count; i++) {
+		struct image *image = &copy->pool[i].image;
+
 		copy->pool[i].accelerator = VMD_ACCELERATOR_NONE;
+		/* With no descriptor left it is not held: rm may take it. */
+		if (image->hold >= 0)
+			image->hold = fcntl(image->hold, F_DUPFD_CLOEXEC, 3);
 		/* With an image, the problem was that there was none. */
 		if (copy->pool[i].image.digest[0])
 			copy->pool[i].problem[0] = '\0';

@@ -46,7 +46,7 @@ struct pools {
 /**
  * pools_load() - Make the table from the settings and the images that are there
  * @state:	vmd's state directory
- * @ret_pools:	For free(). No accelerator is decided yet
+ * @ret_pools:	For pools_free(). No accelerator is decided yet
  * @err:	Only what makes the whole table unusable; a missing image is its
  *		pool's problem
  *
@@ -55,7 +55,11 @@ struct pools {
 int pools_load(const struct settings *settings, const char *state,
 	       struct pools **ret_pools, struct error *err);
 
-/** pools_copy() - The same table, with accelerators undecided; for free() */
+/** pools_free() - End a table, and what holds its images; takes NULL */
+void pools_free(struct pools *pools);
+void pools_freep(struct pools **pools);
+
+/** pools_copy() - The same table, with accelerators undecided; for pools_free() */
 struct pools *pools_copy(const struct pools *pools);
 
 /** pools_find() - A request's pool, or NULL if generation or index are wrong */

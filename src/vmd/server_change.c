@@ -35,7 +35,7 @@ static void on_changed(const struct accelerator_summary *summary,
 {
 	struct server *server = userdata;
 
-	free(server->host->pools);
+	pools_free(server->host->pools);
 	server->host->pools = take_ptr(server->changing);
 	strcpy(server->hello.reason, summary->reason);
 	server->hello.probe_usec = summary->probe_usec;
@@ -55,7 +55,7 @@ static int begin_change(struct server *server, uint64_t serial,
 	r = accelerator_decide(server->host, pools, probed, on_changed,
 			       server);
 	if (r < 0) {
-		free(pools);
+		pools_free(pools);
 		return error_set_errno(err, r, "Cannot choose accelerators");
 	}
 	server->changing = pools;
