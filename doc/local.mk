@@ -2,6 +2,7 @@
 
 dist_man_MANS += \
 	%reldir%/cupolactl.1 \
+	%reldir%/cupola-image.5 \
 	%reldir%/cupolad.conf.5 \
 	%reldir%/cupola-guest.8 \
 	%reldir%/cupola-vmd.8 \

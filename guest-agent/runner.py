@@ -939,10 +939,16 @@ def make_shell():
 
 
 def preimport():
-    """What is missing in this image will be missed by user code, not here."""
+    """The image's environment, and what it has the zygote import.
+
+    What is missing in this image will be missed by user code, not here.
+    """
     with open(PREIMPORT_FD, encoding="utf-8") as file:
-        names = file.read().split()
-    for name in names:
+        lines = file.read().splitlines()
+    os.environ.update(line.split("=", 1) for line in lines if "=" in line)
+    for name in lines:
+        if "=" in name or not name:
+            continue
         try:
             __import__(name)
         except Exception as error:

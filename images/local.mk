@@ -2,13 +2,20 @@
 
 EXTRA_DIST += \
 	%reldir%/build \
-	%reldir%/lib/customize \
+	%reldir%/kernel.config \
+	%reldir%/lib/apt.sh \
+	%reldir%/lib/contents.py \
+	%reldir%/lib/foreign.py \
 	%reldir%/lib/initrd.sh \
 	%reldir%/lib/kernel.sh \
+	%reldir%/lib/kernel_own.sh \
 	%reldir%/lib/manifest.sh \
 	%reldir%/lib/publish.sh \
-	%reldir%/lib/recipe.sh \
+	%reldir%/lib/recipe.py \
 	%reldir%/lib/root.sh \
+	%reldir%/lib/sandbox.sh \
+	%reldir%/lib/settle \
+	%reldir%/manage.py \
 	%reldir%/modules \
 	%reldir%/python-minimal/recipe \
 	%reldir%/python-minimal/smoke.py \

@@ -5,6 +5,7 @@
 #
 #	/init /runner.py /preimport /modules/*.ko /modules/order
 #
+# preimport has the recipe's environment, NAME=value, and then its modules.
 # A module is there uncompressed: the agent hands it to the kernel as it is.
 
 # initrd_modules - What images/modules names, without its comments.
@@ -13,14 +14,16 @@ initrd_modules()
 	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$images_dir/modules"
 }
 
-# initrd_copy_modules ENTRY TREE
+# initrd_copy_modules TREE - None of a kernel that has all of it built in
 initrd_copy_modules()
 {
-	local entry=$1 tree=$2 path name names
+	local tree=$1 path name names
+
+	[ -d "$kernel_entry/modules" ] || return 0
 
 	mkdir "$tree/modules"
 	mapfile -t names < <(initrd_modules | tr -d ' \t')
-	kernel_modules "$entry/modules" "$(cat "$entry/kernel-version")" \
+	kernel_modules "$kernel_entry/modules" "$(cat "$kernel_entry/version")" \
 		"${names[@]}" >"$tree/../module-paths"
 	while read -r path; do
 		name=$(basename "$path")
@@ -37,19 +40,20 @@ initrd_copy_modules()
 	done <"$tree/../module-paths"
 }
 
-# initrd_build ENTRY AGENT RUNNER WORK - The result is WORK/initrd
+# initrd_build AGENT RUNNER WORK - The result is WORK/initrd
 initrd_build()
 {
-	local entry=$1 agent=$2 runner=$3 work=$4 tree=$4/initrd-tree
+	local agent=$1 runner=$2 work=$3 tree=$3/initrd-tree
 
 	mkdir "$tree"
 	# Without what tells one build directory from another.
 	strip --remove-section=.note.gnu.build-id -o "$tree/init" "$agent"
 	chmod 0755 "$tree/init"
 	install -m 0644 "$runner" "$tree/runner.py"
-	echo "$recipe_preimport" | tr ' ' '\n' >"$tree/preimport"
+	root_lines "${recipe_environment[@]}" "${recipe_preimport[@]}" \
+		>"$tree/preimport"
 	mkdir "$tree/dev" "$tree/proc" "$tree/sys" "$tree/root"
-	initrd_copy_modules "$entry" "$tree"
+	initrd_copy_modules "$tree"
 
 	# The same files give the same bytes, and so the same image digest.
 	find "$tree" -exec touch --no-dereference --date="@$root_epoch" {} +

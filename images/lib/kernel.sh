@@ -1,10 +1,95 @@
 # shellcheck shell=bash
 #
-# The kernel: Debian's own, unpacked once here instead of at every boot.
+# The kernel: Debian's own, unpacked once here instead of at every boot, or one
+# that is built here from Debian's source. Each is kept in the cache:
+#
+#	kernel-WHICH@KEY/ with vmlinux modules/ version package
 #
 # A vmlinuz is a small loader followed by the compressed kernel. With the ELF
 # image inside it QEMU enters the kernel directly, by PVH, and nothing is
 # decompressed while a user waits: see doc/images.md for what that saves.
+
+kernel_package=linux-image-cloud-amd64
+kernel_source=linux-source
+
+# kernel_depends PACKAGE PREFIX - What a package that only points on points to
+kernel_depends()
+{
+	apt_own apt-cache depends "$1" |
+		awk -v prefix="$2" '$1 == "Depends:" &&
+			index($2, prefix) == 1 { print $2; exit }'
+}
+
+# kernel_find WHICH - Set kernel_entry to the cache's directory for it
+#
+# The newest version that the suite's lists have; with --refresh or --offline
+# the newest that is there will do, since a new one would be built or fetched.
+kernel_find()
+{
+	local which=$1 key='' version package
+
+	if [ "$which" = own ]; then
+		key=$(cat "$images_dir/kernel.config" \
+			"$images_dir/lib/kernel_own.sh" | sha256sum | cut -c 1-8)-
+	fi
+	if [ -n "$refresh$offline" ]; then
+		kernel_entry=$(find "$cache" -mindepth 1 -maxdepth 1 -type d \
+			-name "kernel-$which@$key*" | sort -V | tail -n 1)
+		[ -z "$kernel_entry" ] || return 0
+	fi
+	apt_prepare "${recipe_suite[0]}"
+	package=$kernel_package
+	[ "$which" = debian ] || package=$kernel_source
+	version=$(apt_version "$package")
+	kernel_entry=$cache/kernel-$which@$key$version
+}
+
+# kernel_make WORK - Make kernel_entry, if it is not there
+kernel_make()
+{
+	local work=$1
+
+	if [ -d "$kernel_entry" ]; then
+		return
+	fi
+	mkdir -p "$work/kernel-entry"
+	case $kernel_entry in
+	*/kernel-own@*)
+		kernel_own "$work" "$work/kernel-entry"
+		;;
+	*)
+		kernel_debian "$work" "$work/kernel-entry"
+		;;
+	esac
+	mv -T "$work/kernel-entry" "$kernel_entry"
+}
+
+# kernel_note PACKAGE ENTRY - A line as lib/contents.py has it
+kernel_note()
+{
+	jq -nc --arg name "$1" --arg version "$(apt_version "$1")" \
+		'{name: $name, version: $version,
+		  licence: "GPL-2.0-only WITH Linux-syscall-note"}' >"$2/package"
+}
+
+# kernel_debian WORK ENTRY - Fetched, not installed, which would bring an
+# initramfs builder with it.
+kernel_debian()
+{
+	local work=$1 entry=$2 package version
+
+	package=$(kernel_depends "$kernel_package" linux-image-)
+	apt_fetch "${package:-$kernel_package}" "$work/kernel"
+	kernel_unpack "$work"/kernel/boot/vmlinuz-* "$entry/vmlinux"
+	version=$(basename "$work"/kernel/boot/vmlinuz-*)
+	version=${version#vmlinuz-}
+	echo "$version" >"$entry/version"
+	mkdir -p "$entry/modules/lib"
+	mv "$work"/kernel/usr/lib/modules "$entry/modules/lib/" 2>/dev/null ||
+		mv "$work"/kernel/lib/modules "$entry/modules/lib/"
+	depmod --basedir "$entry/modules" "$version"
+	kernel_note "${package:-$kernel_package}" "$entry"
+}
 
 # kernel_field FILE OFFSET BYTES - A little-endian number of its header.
 kernel_field()
@@ -32,9 +117,14 @@ kernel_unpack()
 		die "$vmlinuz cannot be unpacked: its compression is not" \
 			"zstd, xz or gzip"
 	fi
-	if ! readelf --notes "$vmlinux" 2>/dev/null |
+	kernel_check "$vmlinux"
+}
+
+kernel_check()
+{
+	if ! readelf --notes "$1" 2>/dev/null |
 		grep -q 'Xen.*(0x00000012)'; then
-		die "$vmlinuz has no PVH entry, so QEMU could not start it"
+		die "the kernel has no PVH entry, so QEMU could not start it"
 	fi
 }
 

@@ -12,7 +12,7 @@ manifest_digest()
 
 	{
 		(cd "$dir" && cut -d ' ' -f 1 digests)
-		echo "$recipe_cmdline"
+		echo "${recipe_cmdline[*]}"
 	} | sha256sum | cut -d ' ' -f 1
 }
 
@@ -28,11 +28,21 @@ manifest_files()
 	done <"$dir/digests" | jq -s add
 }
 
-# manifest_packages FILE - Lines "package version" as JSON
-manifest_packages()
+# manifest_of FIELD FILE... - One field of all packages, by their names
+manifest_of()
 {
-	LC_ALL=C sort "$1" |
-		jq -R 'split(" ") | {(.[0]): .[1]}' | jq -s add
+	local field=$1
+
+	shift
+	cat "$@" | jq -s --arg field "$field" \
+		'sort_by(.name) | map({(.name): .[$field]}) | add // {}'
+}
+
+# manifest_pool - The recipe's defaults of a pool, as an object of strings
+manifest_pool()
+{
+	root_lines "${recipe_pool[@]}" |
+		jq -R 'split("=") | {(.[0]): .[1]}' | jq -s 'add // {}'
 }
 
 manifest_builders()
@@ -47,22 +57,31 @@ manifest_builders()
 manifest_write()
 {
 	local name=$1 entry=$2 dir=$3
+	local packages=("$entry/packages" "$kernel_entry/package")
 
 	jq -n --arg name "$name" \
 		--arg digest "sha256:$(manifest_digest "$dir")" \
 		--arg built_at "$(date --utc +%Y-%m-%dT%H:%M:%SZ)" \
-		--arg suite "$recipe_suite" \
-		--arg kernel "$(cat "$entry/kernel-version")" \
-		--arg cmdline "$recipe_cmdline" \
-		--arg preimport "$recipe_preimport" \
+		--arg suite "${recipe_suite[0]}" \
+		--arg kernel "$(cat "$kernel_entry/version")" \
+		--arg python "$(cat "$entry/python")" \
+		--arg cmdline "${recipe_cmdline[*]}" \
+		--argjson preimport "$(root_lines "${recipe_preimport[@]}" |
+			jq -R . | jq -s .)" \
+		--argjson environment "$(root_lines "${recipe_environment[@]}" |
+			jq -R . | jq -s .)" \
+		--argjson pool "$(manifest_pool)" \
 		--argjson size "$(cd "$dir" && stat -c %s "${manifest_parts[@]}" |
 			jq -s add)" \
 		--argjson files "$(manifest_files "$dir")" \
-		--argjson packages "$(manifest_packages "$entry/packages")" \
+		--slurpfile packages <(manifest_of version "${packages[@]}") \
+		--slurpfile licences <(manifest_of licence "${packages[@]}") \
 		--argjson builders "$(manifest_builders)" \
 		'{name: $name, digest: $digest, built_at: $built_at,
-		  suite: $suite, kernel: $kernel, cmdline: $cmdline,
-		  size: $size, preimport: ($preimport | split(" ")),
+		  suite: $suite, kernel: $kernel, python: $python,
+		  cmdline: $cmdline, size: $size, pool: $pool,
+		  preimport: $preimport, environment: $environment,
 		  files: $files, builders: $builders,
-		  packages: $packages}' >"$dir/manifest.json"
+		  packages: $packages[0], licences: $licences[0]}' \
+		>"$dir/manifest.json"
 }

@@ -1,4 +1,7 @@
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -9,6 +12,9 @@
 #include "cli/host.h"
 #include "cli/table.h"
 #include "cli/text.h"
+
+/* Debian's package cupola-images puts them there, whatever the prefix. */
+#define PACKAGED_IMAGES "/usr/share/cupola/images"
 
 static const struct table_column columns[] = {
 	{ "IMAGE", false }, { "DIGEST", false }, { "SIZE", true },
@@ -70,11 +76,65 @@ static int print_images(struct cli *cli, const char *state)
 	return 0;
 }
 
+/* Where the programs are that make images and look after them: in the source
+ * tree that this program was built in, or where Debian's package has them. */
+static int find_program(struct cli *cli, const char *name,
+			char ret_path[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", ret_path, PATH_MAX - 64);
+	char *slash;
+
+	ret_path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(ret_path, '/');
+	if (slash) {
+		(void)snprintf(slash, 64, "/../images/%s", name);
+		if (access(ret_path, X_OK) == 0)
+			return 0;
+	}
+	(void)snprintf(ret_path, PATH_MAX, PACKAGED_IMAGES "/%s", name);
+	if (access(ret_path, X_OK) == 0)
+		return 0;
+	return cli_fail(cli, CLI_LOCAL,
+			"There is no program for images here: it is "
+			PACKAGED_IMAGES "/%s, of the package cupola-images",
+			name);
+}
+
+/* Files of this machine, no daemon's: those programs need none to run. Returns
+ * only if there is no such program. */
+static int run_program(struct cli *cli, const char *name, char **argv)
+{
+	char path[PATH_MAX];
+	int r = find_program(cli, name, path);
+
+	if (r < 0)
+		return r;
+	argv[0] = path;
+	execv(path, argv);
+	return cli_fail(cli, CLI_LOCAL, "Cannot start '%s': %m", path);
+}
+
+static const struct {
+	const char *name;
+	const char *program;
+} actions[] = {
+	{ "build", "build" },	   { "verify", "manage.py" },
+	{ "export", "manage.py" }, { "import", "manage.py" },
+	{ "rm", "manage.py" },	   { "prune", "manage.py" },
+	{ "diff", "manage.py" },
+};
+
 int cmd_images(struct cli *cli, int argc, char **argv)
 {
 	_cleanup_free_ char *state = NULL;
 	struct args args;
+	size_t i;
 	int r;
+
+	for (i = 0; argc > 1 && i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (strcmp(argv[1], actions[i].name) == 0)
+			return run_program(cli, actions[i].program,
+					   i == 0 ? argv + 1 : argv);
 
 	r = args_parse(cli, argc, argv, NULL, 0, 0, &args);
 	if (r < 0 || args.help)

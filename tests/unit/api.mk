@@ -113,8 +113,8 @@ TESTS += %reldir%/test_openapi.py
 dist_check_SCRIPTS += %reldir%/test_openapi.py
 
 # What each route is to a container's idle time.
-TESTS += %reldir%/test_activity.py
-dist_check_SCRIPTS += %reldir%/test_activity.py
+TESTS += %reldir%/test_activity.py %reldir%/test_images.py
+dist_check_SCRIPTS += %reldir%/test_activity.py %reldir%/test_images.py
 
 unit_tests += %reldir%/test_api_responses
 tests_unit_test_api_responses_SOURCES = %reldir%/test_api_responses.c \

@@ -1,0 +1,375 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Recipes, roots that others packed, and the directory of images, as TAP.
+
+No image is made here: what a recipe says, what a hostile layer may do, and what
+happens to images that are there, all with files of a few bytes.
+"""
+
+import fcntl
+import hashlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+import tap
+
+HERE = pathlib.Path(__file__).resolve().parents[2]
+IMAGES = pathlib.Path(os.environ.get("abs_top_srcdir", HERE)) / "images"
+GOOD = "suite trixie\npackages python3\ncompression none\n"
+
+
+def run(program, *arguments):
+    return subprocess.run([sys.executable, "-B", IMAGES / program, *arguments],
+                          capture_output=True, text=True, check=False, timeout=60)
+
+
+def recipe(directory, text):
+    directory.mkdir(exist_ok=True)
+    (directory / "recipe").write_text(text)
+    return run("lib/recipe.py", directory)
+
+
+# Recipes
+
+
+def the_recipes_of_the_tree_can_be_read(temp):
+    for path in IMAGES.glob("*/recipe"):
+        done = run("lib/recipe.py", path.parent)
+        assert done.returncode == 0, done.stderr
+
+
+def what_is_wrong_is_told_with_its_line(temp):
+    cases = {
+        "bogus x": "'bogus' is no keyword",
+        "packages": "the value of 'packages' is empty",
+        "packages Python": "'Python' is no name of a Debian package",
+        "packages a,b": "no name of a Debian package",
+        "suite trixie": "'suite' is said a second time",
+        "base other": "'base' has to come first",
+        "kernel mine": "neither 'debian' nor 'own'",
+        "wheels none.whl": "there is no file 'none.whl'",
+        "files none /x": "there is no file 'none'",
+        "files recipe x": "'x' is no absolute path",
+        "files recipe /x/../y": "is no absolute path",
+        "files ../../../etc/passwd /x": "outside of the recipe's directory",
+        "files link /x": "outside of the recipe's directory",
+        "environment HOME=/": "the guest agent's to set",
+        "environment A": "not of the form NAME=value",
+        "preimport os;x": "no module's name",
+        "exclude relative": "no absolute path",
+        "pool memory=lots": "no such number as memory needs",
+        "pool max=1": "'max' is none of",
+        "root http:x": "none of tar:FILE",
+        "run a\x01b": "has control characters",
+    }
+    place = temp / "bad"
+    place.mkdir()
+    (place / "link").symlink_to("/etc/passwd")
+    for line, sentence in cases.items():
+        done = recipe(place, GOOD + line + "\n")
+        assert done.returncode == 1 and not done.stdout, line
+        assert f"{place}/recipe:4: " in done.stderr, (line, done.stderr)
+        assert sentence in done.stderr, (line, done.stderr)
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def a_recipe_that_lacks_something_is_refused(temp):
+    assert "keyword 'suite' is missing" in recipe(temp / "a", "packages jq\n").stderr
+    assert "brings another" in recipe(
+        temp / "b", GOOD + "root tar:recipe\n").stderr
+    assert "cannot be read" in run("lib/recipe.py", temp / "none").stderr
+
+
+def a_base_comes_first_and_never_forever(temp):
+    recipe(temp / "one", GOOD)
+    done = recipe(temp / "two", "base one\npackages jq\ncompression lz4\n")
+    assert "recipe_packages=(python3 jq)" in done.stdout
+    assert "recipe_compression=(lz4)" in done.stdout
+    assert "on themselves" in recipe(temp / "loop", "base loop\n").stderr
+
+
+def values_are_no_commands_of_the_builders_shell(temp):
+    hostile = "run touch $(id) `id` '; exit 3; '\n"
+    done = recipe(temp / "q", GOOD + hostile)
+    told = subprocess.run(["bash", "-c", done.stdout + 'printf %s "${recipe_run[0]}"'],
+                          capture_output=True, text=True, check=True)
+    assert told.stdout == hostile.removeprefix("run ").strip()
+
+
+def the_key_follows_what_a_root_is_made_from(temp):
+    (temp / "k").mkdir()
+    (temp / "k" / "file").write_text("1")
+    key = recipe(temp / "k", GOOD + "files file /x\n").stdout.split()[-1]
+    same = recipe(temp / "k", GOOD + "files file /x\npreimport os\n").stdout.split()[-1]
+    (temp / "k" / "file").write_text("2")
+    other = recipe(temp / "k", GOOD + "files file /x\n").stdout.split()[-1]
+    assert key == same != other
+
+
+# Roots of others
+
+
+def member(name, data=None, **fields):
+    info = tarfile.TarInfo(name)
+    info.size = len(data or b"")
+    if data is None:
+        info.type = tarfile.DIRTYPE
+        info.mode = 0o755
+    for field, value in fields.items():
+        setattr(info, field, value)
+    return info, data
+
+
+def link(name, target, kind=tarfile.SYMTYPE):
+    return member(name, b"", type=kind, linkname=target)
+
+
+def layer(*members):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for info, data in members:
+            tar.addfile(info, io.BytesIO(data) if data else None)
+    return out.getvalue()
+
+
+def layout(directory, *layers):
+    blobs = directory / "blobs/sha256"
+    blobs.mkdir(parents=True)
+
+    def put(data):
+        digest = hashlib.sha256(data).hexdigest()
+        (blobs / digest).write_bytes(data)
+        return {"digest": f"sha256:{digest}", "size": len(data)}
+
+    described = [put(data) for data in layers]
+    config = put(json.dumps({"os": "linux", "architecture": "amd64"}).encode())
+    manifest = put(json.dumps({"config": config, "layers": described}).encode())
+    (directory / "index.json").write_text(json.dumps({"manifests": [manifest]}))
+    return f"oci:{directory}"
+
+
+def flatten(source, temp):
+    output = temp / "out.tar"
+    done = run("lib/foreign.py", source, output)
+    if done.returncode != 0:
+        assert not output.exists() and "refused" in done.stderr, done.stderr
+        return None, done.stderr
+    with tarfile.open(output) as tar:
+        return {m.name: (m, tar.extractfile(m).read() if m.isreg() else None)
+                for m in tar}, done.stderr
+
+
+def tar_of(temp, *members):
+    (temp / "in.tar").write_bytes(layer(*members))
+    return flatten(f"tar:{temp}/in.tar", temp)
+
+
+def names_that_lead_out_are_refused(temp):
+    for name in ("../x", "a/../../x", "/../x", "a/.."):
+        found, said = tar_of(temp, member(name, b"x"))
+        assert found is None and "is called" in said, name
+
+
+def absolute_names_count_from_the_tree(temp):
+    found, _ = tar_of(temp, member("/etc/x", b"x"))
+    assert set(found) == {"etc", "etc/x"}
+
+
+def a_link_leads_nowhere_but_into_the_tree(temp):
+    found, _ = tar_of(temp, link("a", "/etc"), link("b", "../../../usr"),
+                      member("a/passwd", b"theirs"), member("b/x", b"x"))
+    assert found["etc/passwd"][1] == b"theirs" and found["usr/x"][1] == b"x"
+    assert found["a"][0].issym() and not any(n.startswith("a/") for n in found)
+    found, said = tar_of(temp, link("a", "b"), link("b", "a"), member("a/x", b""))
+    assert found is None and "never ends" in said
+
+
+def devices_and_privileged_bits_are_left_out(temp):
+    found, said = tar_of(temp, member("null", b"", type=tarfile.CHRTYPE),
+                         member("disk", b"", type=tarfile.BLKTYPE),
+                         member("pipe", b"", type=tarfile.FIFOTYPE),
+                         member("su", b"x", mode=0o6755),
+                         member("proc/x", b"x"), member("dev/y", b"x"))
+    assert set(found) == {"su"} and found["su"][0].mode == 0o755
+    assert "3 devices and fifos" in said and "1 setuid" in said
+
+
+def hard_links_lead_to_files_of_the_tree_only(temp):
+    found, _ = tar_of(temp, member("x", b"x"), link("y", "/x", tarfile.LNKTYPE))
+    assert found["y"][0].islnk() and found["y"][0].linkname == "x"
+    for target in ("/etc/passwd", "../x", "d"):
+        found, said = tar_of(temp, member("d"), link("y", target, tarfile.LNKTYPE))
+        assert found is None, target
+
+
+def whiteouts_take_away_what_layers_below_had(temp):
+    source = layout(temp / "oci", layer(
+        member("keep", b"1"), member("gone", b"1"), member("d/old", b"1")), layer(
+        member(".wh.gone", b""), member("d/new", b"2"), member("d/.wh..wh..opq", b"")))
+    found, _ = flatten(source, temp)
+    assert set(found) == {"keep", "d", "d/new"}
+
+
+def a_layer_that_is_not_what_its_digest_says_is_refused(temp):
+    source = layout(temp / "oci", layer(member("x", b"x")))
+    for path in (temp / "oci/blobs/sha256").iterdir():
+        if b"ustar" in path.read_bytes():
+            path.write_bytes(layer(member("y", b"y")))
+    found, said = flatten(source, temp)
+    assert found is None and "not what its digest says" in said
+
+
+def a_giant_is_refused_before_it_is_read(temp):
+    info, _ = member("giant", b"")
+    info.size = 1 << 40
+    (temp / "in.tar").write_bytes(info.tobuf() + bytes(10240))
+    found, said = flatten(f"tar:{temp}/in.tar", temp)
+    assert found is None and "GiB" in said
+
+
+def what_is_no_archive_is_refused(temp):
+    for data in (b"", b"x" * 5000, b"\x1f\x8b" + b"x" * 100,
+                 layer(member("x", b"x" * 2000))[:1500]):
+        (temp / "in.tar").write_bytes(data)
+        flatten(f"tar:{temp}/in.tar", temp)
+        assert not list(temp.glob("tmp*"))
+
+
+# Images
+
+
+def image(store, name="tiny", root=b"root", packages=None):
+    """As images/build publishes one."""
+    files = {"vmlinux": b"kernel", "initrd": b"initrd", "root.erofs": root}
+    digests = {n: hashlib.sha256(d).hexdigest() for n, d in files.items()}
+    text = "".join(d + "\n" for d in digests.values()) + "quiet\n"
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    directory = store / f"{name}@{digest[:12]}"
+    directory.mkdir(parents=True)
+    for file, data in files.items():
+        (directory / file).write_bytes(data)
+    (directory / "manifest.json").write_text(json.dumps({
+        "name": name, "digest": f"sha256:{digest}", "cmdline": "quiet",
+        "packages": packages or {"python3": "3.13"},
+        "files": {n: {"digest": f"sha256:{digests[n]}", "size": len(d)}
+                  for n, d in files.items()}}))
+    (store / name).unlink(missing_ok=True)
+    (store / name).symlink_to(directory.name)
+    return directory
+
+
+def manage(store, *arguments):
+    return run("manage.py", "--dir", store, *arguments)
+
+
+def a_changed_file_is_found(temp):
+    directory = image(temp / "s")
+    assert manage(temp / "s", "verify").returncode == 0
+    (directory / "root.erofs").write_bytes(b"ROOT")
+    done = manage(temp / "s", "verify", "tiny")
+    assert done.returncode == 1 and "root.erofs has the digest" in done.stdout
+    assert "damaged" in manage(temp / "s", "export", "tiny", temp / "x.tar").stderr
+
+
+def an_image_goes_to_another_host_as_one_file(temp):
+    directory = image(temp / "s")
+    assert manage(temp / "s", "export", "tiny", temp / "x.tar").returncode == 0
+    done = manage(temp / "other", "import", temp / "x.tar")
+    assert done.returncode == 0, done.stderr
+    assert os.readlink(temp / "other/tiny") == directory.name
+    assert manage(temp / "other", "verify").returncode == 0
+    modes = {p.stat().st_mode & 0o777 for p in (temp / "other/tiny/").iterdir()}
+    assert modes == {0o444}
+
+
+def hostile_archives_are_refused_and_leave_nothing(temp):
+    directory = image(temp / "s")
+    text = (directory / "manifest.json").read_bytes()
+    parts = [member(n, (directory / n).read_bytes())
+             for n in ("vmlinux", "initrd", "root.erofs")]
+    first = member("manifest.json", text)
+    cases = [
+        [], [first], [first, *parts[:2]], [first, *parts, member("more", b"x")],
+        [first, link("vmlinux", "/etc/passwd"), *parts[1:]],
+        [first, link("vmlinux", "manifest.json", tarfile.LNKTYPE), *parts[1:]],
+        [member("../manifest.json", text), *parts],
+        [first, parts[0], parts[1], member("root.erofs", b"rOOt")],
+        [first, parts[0], parts[1], member("root.erofs", b"root and more")],
+        [member("manifest.json", text.replace(b'"tiny"', b'"../x"')), *parts],
+        [member("manifest.json", b"[]"), *parts],
+        [member("manifest.json", b"[" * 100_000), *parts],
+        [member("manifest.json", b"x" * (2 << 20)), *parts],
+        [member("manifest.json", text.replace(b"quiet", b"evil")), *parts],
+    ]
+    for number, members in enumerate(cases):
+        (temp / "x.tar").write_bytes(layer(*members))
+        done = manage(temp / "other", "import", temp / "x.tar")
+        assert done.returncode == 1 and "is refused" in done.stderr, (number, done)
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert not list((temp / "other").iterdir()), number
+
+
+def an_image_that_is_used_stays(temp):
+    old = image(temp / "s", root=b"old")
+    new = image(temp / "s", root=b"new")
+    fd = os.open(old, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_SH)
+    done = manage(temp / "s", "rm", old.name)
+    assert done.returncode == 1 and f"process {os.getpid()}" in done.stderr, done
+    assert "kept" in manage(temp / "s", "prune").stdout and old.exists()
+    os.close(fd)
+    with open(old / "root.erofs", "rb"):
+        assert manage(temp / "s", "rm", old.name).returncode == 1
+    assert "would remove" in manage(temp / "s", "prune", "--dry-run").stdout
+    assert "removed" in manage(temp / "s", "prune").stdout
+    assert not old.exists() and new.exists()
+    assert manage(temp / "s", "rm", "tiny").returncode == 0
+    assert not list((temp / "s").iterdir())
+
+
+def names_of_images_lead_nowhere_else(temp):
+    image(temp / "s")
+    (temp / "s" / "out").symlink_to("/etc")
+    for name in ("..", "../s", "/etc", "out", "tiny@", "tiny@0", "none"):
+        done = manage(temp / "s", "rm", name)
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, name
+
+
+def two_images_differ_by_packages_and_sizes(temp):
+    one = image(temp / "s", packages={"a": "1", "b": "1"})
+    two = image(temp / "s", root=b"other", packages={"b": "2", "c": "1"})
+    done = manage(temp / "s", "diff", one.name, two.name)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[:3] == ["- a 1", "  b 1 -> 2", "+ c 1"]
+    assert manage(temp / "s", "diff", one.name, one.name).returncode == 0
+
+
+def call(test):
+    with tempfile.TemporaryDirectory(prefix="cup-images-") as name:
+        test(pathlib.Path(name))
+
+
+TESTS = [
+    the_recipes_of_the_tree_can_be_read, what_is_wrong_is_told_with_its_line,
+    a_recipe_that_lacks_something_is_refused, a_base_comes_first_and_never_forever,
+    values_are_no_commands_of_the_builders_shell,
+    the_key_follows_what_a_root_is_made_from, names_that_lead_out_are_refused,
+    absolute_names_count_from_the_tree, a_link_leads_nowhere_but_into_the_tree,
+    devices_and_privileged_bits_are_left_out,
+    hard_links_lead_to_files_of_the_tree_only,
+    whiteouts_take_away_what_layers_below_had,
+    a_layer_that_is_not_what_its_digest_says_is_refused,
+    a_giant_is_refused_before_it_is_read, what_is_no_archive_is_refused,
+    a_changed_file_is_found, an_image_goes_to_another_host_as_one_file,
+    hostile_archives_are_refused_and_leave_nothing, an_image_that_is_used_stays,
+    names_of_images_lead_nowhere_else, two_images_differ_by_packages_and_sizes,
+]
+
+if __name__ == "__main__":
+    sys.exit(tap.run(TESTS, call))
