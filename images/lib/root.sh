@@ -33,6 +33,7 @@ root_debian()
 	SOURCE_DATE_EPOCH=$root_epoch nice mmdebstrap --variant=essential \
 		--format=tar --include="$(IFS=, && echo "${recipe_packages[*]}")" \
 		--skip=output/dev --skip=update --skip=download/empty \
+		--skip=essential/unlink \
 		"${skip[@]}" \
 		--setup-hook="mkdir -p \"\$1/var/lib/apt/lists\" \"\$1/var/cache/apt/archives\"" \
 		--setup-hook="cp -a \"$apt_dir/lists/.\" \"\$1/var/lib/apt/lists/\"" \
