@@ -28,6 +28,7 @@ static const struct {
 	{ "mount the scratch disk", boot_mount_scratch, true, NO_STAGE },
 	{ "mount the overlay", boot_mount_overlay, true, NO_STAGE },
 	{ "mount what is below it", boot_mount_rest, true, NO_STAGE },
+	{ "mount the disk of wheels", boot_mount_wheels, false, NO_STAGE },
 	{ "make devices", boot_make_devices, true, NO_STAGE },
 	{ "open files", boot_open_files, true, NO_STAGE },
 	{ "write sysctls", boot_write_sysctls, false, NO_STAGE },

@@ -10,6 +10,7 @@
  *	  /scratch	scratch disk, ext4: upper, work, tmp, data, incoming
  *	  /cgroup	cgroup2
  *	  /merged	overlay of lower and upper; becomes the root of all
+ *	  /merged/opt/wheels	disk of wheels for pip, EROFS, if there is one
  *
  * At the end the agent is chrooted into /merged like everybody else, and what
  * lies outside of it has no path: only the descriptors below lead there.
@@ -49,14 +50,16 @@ int boot_mount_root(struct boot *b);
 int boot_mount_scratch(struct boot *b);
 int boot_mount_overlay(struct boot *b);
 int boot_mount_rest(struct boot *b);
+int boot_mount_wheels(struct boot *b);
 int boot_make_devices(struct boot *b);
 int boot_open_files(struct boot *b);
 int boot_write_sysctls(struct boot *b);
 int boot_raise_loopback(struct boot *b);
 int boot_enter_root(struct boot *b);
 
-/* Device paths that boot_find_disks() found. */
+/* Device paths that boot_find_disks() found; of wheels there may be none. */
 extern char boot_root_disk[];
 extern char boot_scratch_disk[];
+extern char boot_wheels_disk[];
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Kernel modules, and the two disks that they bring into sight. */
+/* Kernel modules, and the disks that they bring into sight. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +21,15 @@
 #define MODULES_LIST MODULES_DIR "order"
 #define MODULES_LIST_MAX 4096
 
+/* As much as x86 takes of it. */
+#define CMDLINE_MAX 2048
+
 /* Devices appear a moment after their driver. */
 #define DISK_TRIES 2000
 #define DISK_NAP_NSEC (5 * 1000 * 1000)
 
-#define EROFS_MAGIC_AT 1024
+#define EROFS_AT 1024
+#define EROFS_UUID_AT 48
 #define EXT4_MAGIC_AT (1024 + 0x38)
 
 /* The last block of the scratch disk, behind the file system. */
@@ -42,6 +46,7 @@ static const uint8_t nonce_magic[8] = "CUPOLA\1";
 
 char boot_root_disk[16];
 char boot_scratch_disk[16];
+char boot_wheels_disk[16];
 
 static int load_module(const char *name)
 {
@@ -84,37 +89,67 @@ int boot_load_modules(struct boot *b)
 	return 0;
 }
 
+static bool is_at(int fd, off_t at, const void *bytes, size_t size)
+{
+	uint8_t found[16];
+
+	return pread(fd, found, size, at) == (ssize_t)size &&
+	       memcmp(found, bytes, size) == 0;
+}
+
 /* By what is on them: the order of virtio-mmio devices is nobody's promise. */
 static void look_at_disk(const char *path)
 {
 	static const uint8_t erofs[] = { 0xe2, 0xe1, 0xf5, 0xe0 };
 	static const uint8_t ext4[] = { 0x53, 0xef };
-	uint8_t magic[4];
+	/* What images/wheelhouse gives to them; src/vmd/wheelhouse.c has it too. */
+	static const uint8_t wheels[16] = { 0xc0, 0x90, 0x1a, 0x00, 0x00, 0x00,
+					    0x40, 0x00, 0x80, 0x00, 0x00, 0x00,
+					    0x00, 0x00, 0x00, 0x01 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	if (pread(fd, magic, sizeof(erofs), EROFS_MAGIC_AT) == sizeof(erofs) &&
-	    memcmp(magic, erofs, sizeof(erofs)) == 0)
-		(void)strcpy(boot_root_disk, path);
-	else if (pread(fd, magic, sizeof(ext4), EXT4_MAGIC_AT) ==
-			 sizeof(ext4) &&
-		 memcmp(magic, ext4, sizeof(ext4)) == 0)
+	if (is_at(fd, EXT4_MAGIC_AT, ext4, sizeof(ext4)))
 		(void)strcpy(boot_scratch_disk, path);
+	else if (!is_at(fd, EROFS_AT, erofs, sizeof(erofs)))
+		;
+	else if (is_at(fd, EROFS_AT + EROFS_UUID_AT, wheels, sizeof(wheels)))
+		(void)strcpy(boot_wheels_disk, path);
+	else
+		(void)strcpy(boot_root_disk, path);
 	(void)close(fd);
+}
+
+/* cupola-vmd says so on the kernel's command line. */
+static bool wheels_are_promised(void)
+{
+	char line[CMDLINE_MAX];
+	int fd = open("/proc/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, line, sizeof(line) - 1);
+	(void)close(fd);
+	line[n > 0 ? n : 0] = '\0';
+	return strstr(line, " cupola.wheelhouse") != NULL;
 }
 
 int boot_find_disks(struct boot *b)
 {
-	static const char *const paths[] = { "/dev/vda", "/dev/vdb" };
+	static const char *const paths[] = { "/dev/vda", "/dev/vdb",
+					     "/dev/vdc" };
 	const struct timespec nap = { .tv_nsec = DISK_NAP_NSEC };
-	int i;
+	const bool promised = wheels_are_promised();
+	size_t i, disk;
 
 	(void)b;
 	for (i = 0; i < DISK_TRIES; i++) {
-		look_at_disk(paths[0]);
-		look_at_disk(paths[1]);
-		if (boot_root_disk[0] && boot_scratch_disk[0])
+		for (disk = 0; disk < (promised ? 3 : 2); disk++)
+			look_at_disk(paths[disk]);
+		if (boot_root_disk[0] && boot_scratch_disk[0] &&
+		    (boot_wheels_disk[0] || !promised))
 			return 0;
 		(void)nanosleep(&nap, NULL);
 	}

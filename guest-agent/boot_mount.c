@@ -138,6 +138,18 @@ int boot_mount_rest(struct boot *b)
 	return mount_all(entries, LENGTH_OF(entries));
 }
 
+/* A session without it is whole: pip says that there is nothing to install. */
+int boot_mount_wheels(struct boot *b)
+{
+	const struct mount_entry wheels = { boot_wheels_disk,
+					    "/merged/opt/wheels", "erofs",
+					    SAFE | MS_NOEXEC | MS_RDONLY,
+					    NULL };
+
+	(void)b;
+	return boot_wheels_disk[0] ? mount_one(&wheels) : 0;
+}
+
 /* Only devices that hold nothing; the disks are not among them. */
 int boot_make_devices(struct boot *b)
 {

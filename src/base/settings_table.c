@@ -103,6 +103,8 @@ const struct setting settings_table[] = {
 	UINT("pool.*", "max", "16", 1, 65536, "VMs at a time"),
 	SIZE("pool.*", "max_artifact", "64M", KIB(1), TIB(1),
 	     "largest file that is taken out of a VM"),
+	STRING("pool.*", "wheelhouse", "", 4095,
+	       "disk of wheels for pip, made by images/wheelhouse"),
 
 	STRING("model.*", "url", "", 1024,
 	       "base address of the model's server, as in https://host/v1"),

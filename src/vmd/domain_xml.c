@@ -262,6 +262,8 @@ static void write_devices(struct xml *x, const struct domain_spec *spec)
 	xml_text(x, "emulator", spec->emulator);
 	write_disk(x, spec->root, "vda", false);
 	write_disk(x, spec->scratch, "vdb", true);
+	if (spec->wheelhouse)
+		write_disk(x, spec->wheelhouse, "vdc", false);
 	xml_empty(x, "controller", "type", "usb", "model", "none", NULL);
 	write_console(x, spec);
 	xml_empty(x, "memballoon", "model", "none", NULL);

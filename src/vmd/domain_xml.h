@@ -31,6 +31,8 @@
  * @cmdline:		Of the kernel
  * @root:		Path of the root file system, never written to
  * @scratch:		Path of the scratch disk
+ * @wheelhouse:		Path of the disk of wheels, never written to; may be
+ *			NULL
  * @console:		Path of the socket that QEMU makes for the console
  * @vhost:		For VSOCK_USER: path of the daemon's vhost-user socket
  * @privileged:		Whether libvirt is root's: QEMU then runs as @uid and
@@ -53,6 +55,7 @@ struct domain_spec {
 	const char *cmdline;
 	const char *root;
 	const char *scratch;
+	const char *wheelhouse;
 	const char *console;
 	const char *vhost;
 	bool privileged;

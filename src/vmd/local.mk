@@ -38,6 +38,7 @@ libvmd_a_SOURCES = \
 	%reldir%/start.c %reldir%/start.h \
 	%reldir%/tsc.c %reldir%/tsc.h \
 	%reldir%/virt.c %reldir%/virt.h %reldir%/virt_private.h \
+	%reldir%/wheelhouse.c %reldir%/wheelhouse.h \
 	%reldir%/virt_domain.c \
 	%reldir%/vm_user.c %reldir%/vm_user.h \
 	%reldir%/vmd_options.c %reldir%/vmd_options.h

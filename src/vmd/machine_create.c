@@ -42,8 +42,13 @@
  * whenever the host is busy, and take a clock of 4 ms instead. */
 #define TSC_CMDLINE " no_timer_check tsc=reliable tsc_early_khz="
 
-#define CMDLINE_MAX \
-	(sizeof(BASE_CMDLINE " quiet " TSC_CMDLINE) + 10 + IMAGE_CMDLINE_MAX)
+/* The guest waits for a third disk. With its dot Linux takes it for the option
+ * of a module that is not there, and lets it be. */
+#define WHEELHOUSE_CMDLINE " cupola.wheelhouse"
+
+#define CMDLINE_MAX                                                    \
+	(sizeof(BASE_CMDLINE " quiet " TSC_CMDLINE WHEELHOUSE_CMDLINE) + \
+	 10 + IMAGE_CMDLINE_MAX)
 
 struct create_job {
 	struct job job;
@@ -181,8 +186,9 @@ static void write_cmdline(const struct create_job *c,
 	if (c->record.accelerator == VMD_ACCELERATOR_TCG)
 		(void)snprintf(tsc, sizeof(tsc), TSC_CMDLINE "%" PRIu32,
 			       tsc_khz(&c->host->tsc_start));
-	(void)snprintf(ret_cmdline, CMDLINE_MAX, BASE_CMDLINE "%s%s %s",
+	(void)snprintf(ret_cmdline, CMDLINE_MAX, BASE_CMDLINE "%s%s%s %s",
 		       c->record.hidden ? "" : " quiet", tsc,
+		       c->pool.wheelhouse[0] ? WHEELHOUSE_CMDLINE : "",
 		       c->pool.image.cmdline);
 }
 
@@ -207,6 +213,7 @@ static int describe(struct create_job *c, char **ret_xml)
 		.initrd = c->pool.image.initrd,
 		.cmdline = cmdline,
 		.root = c->pool.image.root,
+		.wheelhouse = c->pool.wheelhouse[0] ? c->pool.wheelhouse : NULL,
 		.privileged = host->privileged,
 		.uid = vm_user_uid(record->cid),
 		.gid = vm_user_gid(record->cid, host->kvm_group),

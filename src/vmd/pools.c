@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "base/name.h"
 #include "vmd/pools.h"
+#include "vmd/wheelhouse.h"
 
 #define DISK_UNIT 4096
 
@@ -27,6 +28,21 @@ static int next_generation(uint32_t *ret_generation)
 	return 0;
 }
 
+static int load_wheelhouse(const struct settings *settings,
+			   const char *section, struct pool *pool,
+			   struct error *err)
+{
+	const char *path = settings_string(settings, section, "wheelhouse");
+
+	if (path[0] == '\0')
+		return 0;
+	if ((size_t)snprintf(pool->wheelhouse, sizeof(pool->wheelhouse), "%s",
+			     path) >= sizeof(pool->wheelhouse))
+		return error_set(err, ERR_HYPERVISOR,
+				 "the wheelhouse has too long a path");
+	return wheelhouse_check(path, err);
+}
+
 static void load_pool(const struct settings *settings, const char *name,
 		      const char *state, struct pool *pool)
 {
@@ -41,7 +57,9 @@ static void load_pool(const struct settings *settings, const char *name,
 		(uint32_t)(settings_bytes(settings, section, "memory") >> 20);
 	pool->disk_bytes = settings_bytes(settings, section, "disk") /
 			   DISK_UNIT * DISK_UNIT;
-	if (image_find(settings_string(settings, section, "image"), state,
+	/* First: a pool that has an image has no problem of this kind. */
+	if (load_wheelhouse(settings, section, pool, &err) < 0 ||
+	    image_find(settings_string(settings, section, "image"), state,
 		       &pool->image, &err) < 0)
 		(void)snprintf(pool->problem, sizeof(pool->problem), "%.*s",
 			       (int)utf8_cut(err.message, strlen(err.message),

@@ -1,6 +1,8 @@
 #ifndef VMD_POOLS_H
 #define VMD_POOLS_H
 
+#include <limits.h>
+
 #include "base/error.h"
 #include "base/settings.h"
 #include "vmd/image.h"
@@ -16,6 +18,7 @@
  * struct pool - What VMs of a pool are made of
  * @name:	From the settings
  * @image:	Found; not if @problem says why
+ * @wheelhouse:	Path of the disk of wheels, or empty
  * @problem:	Why it can make no VM, or empty
  * @accelerator:	What its VMs get
  * @vcpus:	Per VM
@@ -25,6 +28,7 @@
 struct pool {
 	char name[VMD_NAME_MAX];
 	struct image image;
+	char wheelhouse[PATH_MAX];
 	char problem[VMD_MESSAGE_MAX];
 	enum vmd_accelerator accelerator;
 	uint32_t vcpus;

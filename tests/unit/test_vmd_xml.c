@@ -103,6 +103,15 @@ static void a_privileged_libvirt_gets_label_limits_and_shortcut(void **state)
 	compare(&spec, "kvm-kernel-label-bulk");
 }
 
+static void a_wheelhouse_is_a_third_disk_that_nobody_writes_to(void **state)
+{
+	struct domain_spec spec = spec_of(VMD_ACCELERATOR_TCG, VMD_VSOCK_USER);
+
+	(void)state;
+	spec.wheelhouse = "/var/lib/cupola/wheels.erofs";
+	compare(&spec, "tcg-user-wheelhouse");
+}
+
 static void no_domain_has_what_a_guest_must_not_have(void **state)
 {
 	static const char *const never[] = {
@@ -175,6 +184,8 @@ int main(void)
 		cmocka_unit_test(tcg_with_a_vsock_daemon),
 		cmocka_unit_test(
 			a_privileged_libvirt_gets_label_limits_and_shortcut),
+		cmocka_unit_test(
+			a_wheelhouse_is_a_third_disk_that_nobody_writes_to),
 		cmocka_unit_test(no_domain_has_what_a_guest_must_not_have),
 		cmocka_unit_test(text_is_escaped_and_kept),
 		cmocka_unit_test(only_our_own_mark_counts),

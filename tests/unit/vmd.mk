@@ -33,7 +33,13 @@ EXTRA_DIST += \
 	%reldir%/data/domain-kvm-kernel.xml \
 	%reldir%/data/domain-kvm-user.xml \
 	%reldir%/data/domain-tcg-kernel.xml \
+	%reldir%/data/domain-tcg-user-wheelhouse.xml \
 	%reldir%/data/domain-tcg-user.xml
+
+unit_tests += %reldir%/test_vmd_wheelhouse
+tests_unit_test_vmd_wheelhouse_SOURCES = %reldir%/test_vmd_wheelhouse.c \
+	%reldir%/test.h
+tests_unit_test_vmd_wheelhouse_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
 
 # A whole cupola-vmd on a libvirt with domains of others; test_http.py runs it.
 check_PROGRAMS += %reldir%/foreign/cupola-vmd
