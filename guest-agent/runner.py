@@ -114,6 +114,10 @@ CONTROL_FD, RUNNER_FD, PREIMPORT_FD = 3, 4, 5
 FD_MAX = 4096
 SANDBOX_ID = 1000
 HOME = "/home/sandbox"
+USER_PACKAGES = "%s/.local/lib/python%d.%d/site-packages" % (
+    HOME,
+    *sys.version_info[:2],
+)
 
 # runner.h
 FORK, IMPORTED, HELLO, READY, GO = b"f", b"i", b"h", b"r", b"g"
@@ -169,6 +173,9 @@ NO_NETWORK = (
     "There is no network here, so packages cannot be installed. "
     "Use what is there: help('modules') lists it."
 )
+NO_RESOLVER = "there is no network here"
+# The image's, which tells what there is to install.
+PIP = "/usr/local/bin/pip"
 
 
 
@@ -873,10 +880,19 @@ class Hook(DisplayHook):
 class NoNetwork(Magics):
     @line_magic
     def pip(self, line):
+        """Installs from the wheelhouse, or says that there is none."""
+        if not os.path.exists(PIP):
+            print(NO_NETWORK)
+            return
+        self.shell.system(f"{PIP} {line}")
+        importlib.invalidate_caches()
+
+    @line_magic
+    def conda(self, line):
         """There is nothing to install from."""
         print(NO_NETWORK)
 
-    conda = mamba = micromamba = uv = pip
+    mamba = micromamba = uv = conda
 
 
 class Shell(InteractiveShell):
@@ -995,6 +1011,9 @@ def become_user():
     drop_capabilities()
     os.environ["HOME"] = HOME
     os.chdir(kernel.data_dir)
+    # Before the image's packages, as everywhere: pip was told to.
+    places = [n for n, path in enumerate(sys.path) if "dist-packages" in path]
+    sys.path.insert(places[0] if places else len(sys.path), USER_PACKAGES)
     # Last, so that no file of the user's hides a module.
     sys.path.append(kernel.data_dir)
 
@@ -1053,9 +1072,25 @@ def serve_zygote():
             fork_kernel(fds)
 
 
+def explain_resolver():
+    """Have whoever looks up a name told why there is none, in the error."""
+
+    def getaddrinfo(*args, **kwargs):
+        try:
+            return resolve(*args, **kwargs)
+        except real.gaierror as error:
+            reason = f"{error.strerror}: {NO_RESOLVER}"
+            raise real.gaierror(error.errno, reason) from None
+
+    real = sys.modules["socket"]
+    resolve = real.getaddrinfo
+    real.getaddrinfo = getaddrinfo
+
+
 # The shell takes the name __main__ for user code: this keeps ours alive.
 runner = sys.modules["__main__"]
 kernel = Kernel(sys.argv[1])
+explain_resolver()
 preimport()
 limit_tables()
 sys.argv = [""]

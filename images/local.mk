@@ -10,16 +10,21 @@ EXTRA_DIST += \
 	%reldir%/lib/kernel.sh \
 	%reldir%/lib/kernel_own.sh \
 	%reldir%/lib/manifest.sh \
+	%reldir%/lib/pip.py \
 	%reldir%/lib/publish.sh \
+	%reldir%/lib/python.py \
 	%reldir%/lib/recipe.py \
 	%reldir%/lib/root.sh \
 	%reldir%/lib/sandbox.sh \
 	%reldir%/lib/settle \
 	%reldir%/manage.py \
 	%reldir%/modules \
+	%reldir%/python-full/recipe \
+	%reldir%/python-full/smoke.py \
 	%reldir%/python-minimal/recipe \
 	%reldir%/python-minimal/smoke.py \
 	%reldir%/python/recipe \
 	%reldir%/python/smoke.py \
 	%reldir%/plain_machine.py \
-	%reldir%/smoke
+	%reldir%/smoke \
+	%reldir%/wheelhouse

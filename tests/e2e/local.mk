@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	%reldir%/test_isolation.py \
 	%reldir%/test_lifecycle_faults.py \
 	%reldir%/test_neighbours.py \
+	%reldir%/test_python_full.py \
 	%reldir%/test_python_image.py \
 	%reldir%/test_responses.py \
 	%reldir%/test_responses_ends.py \
