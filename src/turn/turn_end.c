@@ -19,6 +19,7 @@ static enum event_kind last_event(const struct turn *t)
 					       : EVENT_FAILED;
 }
 
+/* Only what waits: a step that core still owes an answer is not to be passed. */
 static void wake_next(struct turn *t)
 {
 	struct turn *other;
@@ -26,7 +27,7 @@ static void wake_next(struct turn *t)
 	if (!t->ask.conversation[0])
 		return;
 	TAILQ_FOREACH (other, &t->turns->all, next)
-		if (other->state == TURN_PREPARING && other != t &&
+		if (other->patience && other != t &&
 		    strcmp(other->ask.conversation, t->ask.conversation) == 0)
 			turn_kick(other);
 }

@@ -152,6 +152,7 @@ struct turn {
 	struct ask ask;
 	enum turn_state state; /* turn_enter() writes it */
 	size_t step;
+	bool told_first; /* that it is there, before it is checked whole */
 	sd_event_source *kick;
 	struct timer *patience; /* with an earlier turn of its conversation */
 	turn_fn accepted; /* NULL: told */

@@ -16,7 +16,10 @@
  * The steps are a table, and there are two orders of them. A client that waits
  * is told of everything that can be wrong as an error of its request, so it is
  * answered last. One that does not wait is answered as soon as it is sure that
- * the response will be there to be looked at.
+ * the response will be there to be looked at; so is a stream that has to wait
+ * for an earlier turn of its conversation, since proxies cut a connection on
+ * which nothing is said. An answer in one piece has no such way: its status is
+ * only known at the end.
  */
 
 /* --------------------------------------------------------------- what is named */
@@ -303,19 +306,22 @@ static int step_ask(struct turn *t, struct error *err)
 
 typedef int (*step_fn)(struct turn *t, struct error *err);
 
-static const step_fn foreground[] = { step_wait, step_read,   step_lower,
-				      step_keep, step_accept, step_ask };
-static const step_fn background[] = { step_keep, step_accept, step_wait,
-				      step_read, step_lower,  step_ask };
+enum { STEPS = 6 };
+
+static const step_fn checked_first[STEPS] = { step_wait, step_read,
+					      step_lower, step_keep,
+					      step_accept, step_ask };
+static const step_fn told_first[STEPS] = { step_keep, step_accept, step_wait,
+					   step_read, step_lower, step_ask };
 
 void turn_step(struct turn *t)
 {
-	const step_fn *steps = t->ask.background ? background : foreground;
+	const step_fn *steps = t->told_first ? told_first : checked_first;
 	struct error err = ERROR_INIT;
 	int r = 1;
 
 	while (r > 0 && t->state == TURN_PREPARING) {
-		assert(t->step < sizeof(foreground) / sizeof(foreground[0]));
+		assert(t->step < STEPS);
 		r = steps[t->step++](t, &err);
 	}
 	if (r < 0)
@@ -389,6 +395,8 @@ int turn_create(struct turns *turns, const struct principal *who,
 		turn_free(t);
 		return r;
 	}
+	t->told_first = t->ask.background ||
+			(t->ask.stream && !turn_is_first(t));
 	t->accepted = done;
 	t->userdata = userdata;
 	strcpy(ret_id, t->id);

@@ -65,6 +65,67 @@ static void turns_of_a_conversation_wait_for_each_other(void **state)
 	talk_end(two, "completed");
 }
 
+/* Else a proxy would take it for dead. */
+static void a_stream_that_waits_for_another_turn_has_begun(void **state)
+{
+	struct turn_fixture *fx = *state;
+	struct talk *one, *two, *three;
+	char id[ID_SIZE], body[256];
+
+	fixture_set(fx->core, "turn.wait=60");
+	turn_start(fx);
+	turn_conversation(fx, id);
+	one = in_conversation(fx, id, "first");
+	RUN_UNTIL(fx->core, fx->model->rounds == 1);
+	(void)snprintf(body, sizeof(body),
+		       "{'model':'m','conversation':'%s','input':'second',"
+		       "'stream':true}", id);
+	two = talk_begin(fx, body);
+	RUN_UNTIL(fx->core, two->told);
+	talk_read(two);
+	assert_int_equal(two->reader.next, 1);
+	assert_int_equal(fx->model->rounds, 1);
+	model_text(fx->model, "answer one");
+	model_end(fx->model, UPSTREAM_STOP);
+	talk_end(one, "completed");
+	RUN_UNTIL(fx->core, fx->model->rounds == 2);
+	assert_true(asked(fx, "answer one"));
+	three = talk_begin(fx, body);
+	RUN_UNTIL(fx->core, three->told);
+	clock_advance(fx->core->clock, USEC_PER_MINUTE);
+	talk_end(three, "failed");
+	model_text(fx->model, "answer two");
+	model_end(fx->model, UPSTREAM_STOP);
+	talk_end(two, "completed");
+}
+
+/* In each step of one, another is given up: it waits for core, not for that. */
+static void the_end_of_a_turn_hurries_none_that_is_under_way(void **state)
+{
+	struct turn_fixture *fx = *state;
+	struct talk *one, *two;
+	char id[ID_SIZE];
+
+	turn_start(fx);
+	turn_conversation(fx, id);
+	one = in_conversation(fx, id, "first");
+	RUN_UNTIL(fx->core, fx->model->rounds == 1);
+	two = in_conversation(fx, id, "second");
+	model_text(fx->model, "answer one");
+	model_end(fx->model, UPSTREAM_STOP);
+	talk_end(one, "completed");
+	for (int i = 0; i < 100; i++) {
+		turn_abandon(fx->turns, in_conversation(fx, id, "x")->id);
+		fixture_turn(fx->core);
+	}
+	RUN_UNTIL(fx->core, fx->model->rounds == 2);
+	assert_true(asked(fx, "answer one"));
+	assert_true(asked(fx, "second"));
+	model_text(fx->model, "answer two");
+	model_end(fx->model, UPSTREAM_STOP);
+	talk_end(two, "completed");
+}
+
 /* One that nobody waits for any more, and one that has waited too long. */
 static void a_turn_that_waits_can_be_given_up(void **state)
 {
@@ -405,6 +466,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, turn_setup, turn_teardown)
 		TEST(turns_of_a_conversation_wait_for_each_other),
+		TEST(a_stream_that_waits_for_another_turn_has_begun),
+		TEST(the_end_of_a_turn_hurries_none_that_is_under_way),
 		TEST(a_turn_that_waits_can_be_given_up),
 		TEST(a_conversation_keeps_its_container),
 		TEST(the_model_is_told_that_a_container_has_gone),
