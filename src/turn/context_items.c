@@ -122,7 +122,11 @@ int context_add_call(struct context *c, const char *call_id, const char *name,
 	json_write_string(&w, "type", "function_call");
 	json_write_string(&w, "call_id", call_id);
 	json_write_string(&w, "name", name);
-	json_write_bytes(&w, "arguments", arguments, size);
+	/* Servers of models parse them, and refuse the whole request. */
+	if (size > 0)
+		json_write_bytes(&w, "arguments", arguments, size);
+	else
+		json_write_string(&w, "arguments", "{}");
 	json_write_close(&w);
 	return context_add_item(c, &item, json_write_end(&w));
 }

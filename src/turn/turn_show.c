@@ -178,6 +178,21 @@ static int show_thought(struct turn *t, struct part *part, struct error *err)
 
 /* --------------------------------------------------------- the client's functions */
 
+/*
+ * Models call what takes nothing with no arguments at all, and clients parse
+ * what they are given: the hosted service says "{}" then. One that broke off
+ * stays what has come of it.
+ */
+static int mend_arguments(struct turn *t, struct part *part)
+{
+	int r;
+
+	if (item_of(t, part)->text.length > 0 || is_cut(t, part))
+		return 0;
+	r = buf_add_str(&part->data, "{}");
+	return r < 0 ? r : show_delta(t, part, EVENT_ARGUMENTS_DELTA);
+}
+
 static int show_function(struct turn *t, struct part *part, struct error *err)
 {
 	int r = 0;
@@ -189,7 +204,9 @@ static int show_function(struct turn *t, struct part *part, struct error *err)
 		r = show_delta(t, part, EVENT_ARGUMENTS_DELTA);
 	if (r < 0 || !part->whole)
 		return r;
-	r = turn_event(t, EVENT_ARGUMENTS_DONE, part->item, 0);
+	r = mend_arguments(t, part);
+	if (r >= 0)
+		r = turn_event(t, EVENT_ARGUMENTS_DONE, part->item, 0);
 	if (r < 0)
 		return r;
 	/* Whether it broke off is known only at the end of the answer. */

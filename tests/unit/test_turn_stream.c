@@ -262,6 +262,32 @@ static void a_function_of_the_client_ends_the_response(void **state)
 	talk_end(next, "completed");
 }
 
+/* Clients parse them, and so do servers of models. */
+static void a_call_without_arguments_has_empty_ones(void **state)
+{
+	static const char *const endings[] = { "completed", "incomplete" };
+	struct turn_fixture *fx = *state;
+	struct talk *talk;
+
+	turn_start(fx);
+	for (int cut = 0; cut < 2; cut++) {
+		talk = talk_asked(fx, "{'model':'m','input':'Run','tools':[{"
+				      "'type':'function','name':'f',"
+				      "'parameters':{}}]}");
+		model_call(fx->model, 0, "call_f", "f");
+		model_end(fx->model, cut ? UPSTREAM_LENGTH : UPSTREAM_STOP);
+		talk_end(talk, endings[cut]);
+		assert_string_equal(buf_str(&talk->reader.items[0].text),
+				    cut ? "" : "{}");
+	}
+	(void)talk_asked(fx, "{'model':'m','input':["
+			     "{'type':'function_call','call_id':'call_f',"
+			     "'name':'f','arguments':''},"
+			     "{'type':'function_call_output','call_id':"
+			     "'call_f','output':'seven'}]}");
+	assert_true(asked(fx, "\"arguments\":\"{}\""));
+}
+
 static void an_answer_that_is_cut_runs_nothing(void **state)
 {
 	struct turn_fixture *fx = *state;
@@ -404,6 +430,7 @@ int main(void)
 		TEST(marks_do_not_come_from_ids),
 		TEST(calls_of_one_answer_run_one_by_one),
 		TEST(a_function_of_the_client_ends_the_response),
+		TEST(a_call_without_arguments_has_empty_ones),
 		TEST(an_answer_that_is_cut_runs_nothing),
 		TEST(a_refusal_is_a_part_of_its_own),
 		TEST(a_model_that_fails_fails_the_response),
