@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -27,7 +28,10 @@
  * signal for the next call, which would end before it began.
  */
 
-enum { HISTORY_LINES = 1000 };
+enum {
+	HISTORY_LINES = 1000,
+	CTRL_C = 3,
+};
 
 struct shell {
 	struct cli *cli;
@@ -47,15 +51,39 @@ static char *prompt(EditLine *line)
 	return (char *)(s && s->code.length > 0 ? "... " : ">>> ");
 }
 
-static unsigned char on_cancel(EditLine *line, int ch)
+/* Ctrl-C is a new line, too, so that the next prompt has one of its own. */
+static wchar_t take_key(EditLine *line, wchar_t key)
 {
 	struct shell *s = NULL;
 
-	(void)ch;
+	if (key != CTRL_C)
+		return key;
 	(void)el_get(line, EL_CLIENTDATA, &s);
 	if (s)
 		s->cancelled = true;
-	return CC_NEWLINE;
+	return L'\n';
+}
+
+/* Return: 1, 0 at the end, -1 with errno */
+static int read_key(EditLine *line, wchar_t *ret)
+{
+	mbstate_t state = { 0 };
+	ssize_t r;
+	size_t n;
+	char byte;
+
+	do {
+		do
+			r = read(STDIN_FILENO, &byte, 1);
+		while (r < 0 && errno == EINTR);
+		if (r <= 0)
+			return (int)r;
+		n = mbrtowc(ret, &byte, 1, &state);
+		if (n == (size_t)-1)
+			state = (mbstate_t){ 0 };
+	} while (n == (size_t)-1 || n == (size_t)-2);
+	*ret = take_key(line, *ret);
+	return 1;
 }
 
 static void shell_done(struct shell *s)
@@ -109,9 +137,7 @@ static int shell_init(struct shell *s)
 	(void)el_set(s->line, EL_EDITOR, "emacs");
 	(void)el_set(s->line, EL_HIST, history, s->history);
 	(void)el_set(s->line, EL_SETTY, "-d", "-isig", NULL);
-	(void)el_set(s->line, EL_ADDFN, "cupola-cancel", "Drop what was typed",
-		     on_cancel);
-	(void)el_set(s->line, EL_BIND, "^C", "cupola-cancel", NULL);
+	(void)el_set(s->line, EL_GETCFN, read_key);
 	(void)el_source(s->line, NULL);
 	return 0;
 }

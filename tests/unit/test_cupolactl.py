@@ -11,6 +11,7 @@ import os
 import pathlib
 import pty
 import re
+import select
 import shutil
 import signal
 import socket
@@ -842,19 +843,26 @@ def logs_asks_the_journal_by_the_kind_of_id(fx):
     assert fx.asked == []
 
 
+PROMPT = re.compile(rb"\n[^\n]*(?:>>>|\.\.\.) [^\n]*$")
+
+
 def at_terminal(fixture, typed, *argv):
-    """Types lines, each when a prompt is there; returns output and status."""
+    """Types lines, each when a prompt is there; returns output and status.
+
+    A prompt is on the last line, and newer than what was typed: libedit may
+    draw one twice, and what comes between two of them is not always read.
+    """
     pid, master = pty.fork()
     if pid == 0:
         os.execve(CTL, [str(CTL), *argv], fixture.env(TERM="xterm", HOME=str(fixture.dir)))
-    seen, prompts = b"", 0
+    seen, mark = b"\n", 0
     try:
-        while chunk := os.read(master, 4096):
+        while select.select([master], [], [], 60)[0] and (chunk := os.read(master, 4096)):
             seen += chunk
-            there = len(re.findall(rb"(?:>>>|\.\.\.) ", seen))
-            if there > prompts and typed:
-                prompts = there
+            if typed and PROMPT.search(seen, mark):
+                mark = len(seen)
                 os.write(master, typed.pop(0))
+        os.kill(pid, signal.SIGKILL)
     except OSError:
         pass
     os.close(master)
