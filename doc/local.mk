@@ -23,4 +23,4 @@ dist_doc_DATA += \
 	%reldir%/troubleshooting.md \
 	%reldir%/walkthrough.md
 
-EXTRA_DIST += %reldir%/check-long.log
+EXTRA_DIST += %reldir%/check-long.log %reldir%/soak-real.log
