@@ -105,7 +105,9 @@ class Host:
         "pool.default.memory": "128M",
         "pool.default.disk": "64M",
         "pool.default.ready": "2",
-        "pool.default.max": "24",
+        # Room for all sessions that clients leave to expire: those who wait
+        # for it would do nothing, and nobody would come by a failpoint.
+        "pool.default.max": "60",
         # That other work keeps this machine busy is no reason to have fewer VMs.
         "host.refill_pressure": "100",
         # What a client calls a minute: sessions expire while we watch.
