@@ -18,15 +18,11 @@ static const struct json_field drain_table[] = {
 			  .min = 0, .max = DEADLINE_MAX_SEC),
 };
 
-static int answer(struct request *req, int r, struct error *err)
-{
-	return r < 0 ? r : reply_written(req, MHD_HTTP_OK, err);
-}
-
 int admin_drain_get(struct request *req, struct error *err)
 {
-	return answer(req, core_admin_drain_get(req->core, &req->out, err),
-		      err);
+	int r = core_admin_drain_get(req->core, &req->out, err);
+
+	return r < 0 ? r : reply_written(req, MHD_HTTP_OK, err);
 }
 
 int admin_drain_begin(struct request *req, struct error *err)
@@ -44,11 +40,13 @@ int admin_drain_begin(struct request *req, struct error *err)
 		return r;
 	if (fields.deadline_s >= 0)
 		wait = (usec_t)(fields.deadline_s * (double)USEC_PER_SEC);
-	return answer(req, core_admin_drain(req->core, wait, &req->out, err),
-		      err);
+	r = core_admin_drain(req->core, wait, admin_on_json, req, err);
+	return r < 0 ? r : ROUTE_PENDING;
 }
 
 int admin_drain_undo(struct request *req, struct error *err)
 {
-	return answer(req, core_admin_undrain(req->core, &req->out, err), err);
+	int r = core_admin_undrain(req->core, admin_on_json, req, err);
+
+	return r < 0 ? r : ROUTE_PENDING;
 }

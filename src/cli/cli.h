@@ -141,6 +141,10 @@ int cmd_audit(struct cli *cli, int argc, char **argv);
 int cmd_completion(struct cli *cli, int argc, char **argv);
 int cmd_doctor(struct cli *cli, int argc, char **argv);
 int cmd_drain(struct cli *cli, int argc, char **argv);
+
+/** drain_remind() - Say on standard error that the host is out of use, if so */
+int drain_remind(struct cli *cli);
+
 int cmd_events(struct cli *cli, int argc, char **argv);
 int cmd_exec(struct cli *cli, int argc, char **argv);
 int cmd_files(struct cli *cli, int argc, char **argv);

@@ -78,5 +78,6 @@ int cmd_ps(struct cli *cli, int argc, char **argv)
 	else
 		path = all ? "/admin/v1/sessions?all=true" :
 			     "/admin/v1/sessions";
-	return calls_print_list(cli, path, t, add_row);
+	r = cli->url ? 0 : drain_remind(cli);
+	return r < 0 ? r : calls_print_list(cli, path, t, add_row);
 }

@@ -215,7 +215,8 @@ static int core_init_state(struct core *core)
 		return r;
 	core->next_cid = next_cid > CORE_CID_FIRST ? next_cid : CORE_CID_FIRST;
 	admission_init(core);
-	return core_load(core);
+	r = drain_load(core);
+	return r < 0 ? r : core_load(core);
 }
 
 static void core_freep(struct core **core)
@@ -277,6 +278,7 @@ int core_start(struct core *core, void (*ready)(void *userdata), void *userdata,
 	core->reconcile.userdata = userdata;
 	timer_set_after(core->sweep, CORE_SWEEP_USEC);
 	core_load_start(core);
+	drain_start(core);
 	reconcile_now(core);
 	return 0;
 }

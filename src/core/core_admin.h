@@ -66,13 +66,17 @@ int core_admin_doctor(struct core *core, struct buf *ret_json,
  * @wait:	Then those that still live end as "drained", with their last
  *		files; USEC_INFINITY: never; 0: at once
  *
- * A later call changes @wait. Undone by core_admin_undrain(), or by the end of
- * the daemon. All three answer {"state": "off", "draining" or "drained",
- * "sessions", "since", "deadline_at"}, which is a member of the status, too.
+ * A later call changes @wait. Undone by core_admin_undrain() and by nothing else,
+ * not by the end of the daemon or of the host either. Both hold from the call on,
+ * and answer once the database has it, or an error if it cannot: what a restart
+ * would find is the opposite then.
+ *
+ * All three answer {"state": "off", "draining" or "drained", "sessions",
+ * "since", "deadline_at"}, which is a member of the status, too.
  */
-int core_admin_drain(struct core *core, usec_t wait, struct buf *ret_json,
-		     struct error *err);
-int core_admin_undrain(struct core *core, struct buf *ret_json,
+int core_admin_drain(struct core *core, usec_t wait, json_fn done,
+		     void *userdata, struct error *err);
+int core_admin_undrain(struct core *core, json_fn done, void *userdata,
 		       struct error *err);
 int core_admin_drain_get(struct core *core, struct buf *ret_json,
 			 struct error *err);

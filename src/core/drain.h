@@ -7,8 +7,12 @@
  *
  * While it is drained there are no new sessions and no idle VMs. Sessions that
  * live go on until they end by themselves, or until the deadline: then their
- * last files are fetched and they end as "drained". The end of the daemon is
- * the same, except that only work under way is waited for; see core_stop().
+ * last files are fetched and they end as "drained". That is kept in the database
+ * until it is undone: a daemon that comes back by itself, after a crash or with
+ * its host, does not put the host into use again.
+ *
+ * The end of the daemon is the same, except that only work under way is waited
+ * for; see core_stop().
  */
 
 #include <stdbool.h>
@@ -35,6 +39,12 @@ struct drain {
 
 int drain_init(struct core *core);
 void drain_done(struct core *core);
+
+/** drain_load() - Go on with what an earlier daemon was told */
+int drain_load(struct core *core);
+
+/** drain_start() - Sessions are loaded: end those whose time is over */
+void drain_start(struct core *core);
 
 /** drain_stop() - The daemon ends: wait for what runs, @wait at most */
 void drain_stop(struct core *core, usec_t wait);

@@ -193,9 +193,19 @@ int store_batch_delete_definition_version(struct store_batch *batch,
  */
 int store_batch_erase_container(struct store_batch *batch, const char *id);
 
-/** enum store_counter - Numbers that must not run backwards over a restart */
+/**
+ * enum store_counter - Numbers that outlive the daemon; 0 before the first set
+ *
+ * Values are ids in the database: new ones go to the end.
+ *
+ *    NEXT_CID - Must not run backwards, so that no CID names two VMs
+ *    DRAIN_SINCE - When a drain began, wall clock; 0: there is none
+ *    DRAIN_DEADLINE - When it ends the sessions left, wall clock; 0: never
+ */
 enum store_counter {
 	STORE_COUNTER_NEXT_CID,
+	STORE_COUNTER_DRAIN_SINCE,
+	STORE_COUNTER_DRAIN_DEADLINE,
 
 	STORE_COUNTER_COUNT,
 };

@@ -6,6 +6,7 @@
 /* What the db thread says to SQLite, beside its inserts of rows. */
 
 static_assert(DAY_USEC == STORE_IDEMPOTENCY_USEC, "a day has changed");
+static_assert(STORE_COUNTER_NEXT_CID == 0, "the monotonic counter has moved");
 static_assert(BOUND == STORE_SWEEP_MAX, "the sweep's bound has changed");
 
 const char *const writer_sql[] = {
@@ -33,8 +34,9 @@ const char *const writer_sql[] = {
 	[WRITE_TOUCH_KEY] = "UPDATE keys SET last_used_usec = ?2"
 			    " WHERE id = ?1 AND last_used_usec < ?2",
 	[WRITE_COUNTER] = "INSERT INTO counters (id, value) VALUES (?1, ?2)"
-			  " ON CONFLICT (id) DO UPDATE"
-			  " SET value = max(value, excluded.value)",
+			  " ON CONFLICT (id) DO UPDATE SET value ="
+			  " CASE id WHEN 0 THEN max(value, excluded.value)"
+			  " ELSE excluded.value END",
 	[WRITE_DELETE_FILE] = "DELETE FROM files WHERE id = ?1",
 	[WRITE_DELETE_CFILE] = "DELETE FROM cfiles WHERE id = ?1",
 	[WRITE_DELETE_VM] = "DELETE FROM vms WHERE id = ?1",

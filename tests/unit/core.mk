@@ -15,6 +15,7 @@ unit_tests += \
 	%reldir%/test_core_budget \
 	%reldir%/test_core_capacity \
 	%reldir%/test_core_ends \
+	%reldir%/test_core_drain \
 	%reldir%/test_core_events \
 	%reldir%/test_core_exec \
 	%reldir%/test_core_files \
@@ -50,6 +51,9 @@ tests_unit_test_core_capacity_LDADD = $(core_test_libs)
 tests_unit_test_core_ends_SOURCES = %reldir%/test_core_ends.c $(core_fixture)
 tests_unit_test_core_ends_LDADD = $(core_test_libs)
 tests_unit_test_core_ends_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
+
+tests_unit_test_core_drain_SOURCES = %reldir%/test_core_drain.c $(core_fixture)
+tests_unit_test_core_drain_LDADD = $(core_test_libs)
 
 tests_unit_test_core_events_SOURCES = %reldir%/test_core_events.c $(core_fixture)
 tests_unit_test_core_events_LDADD = $(core_test_libs)

@@ -55,19 +55,19 @@ void fake_core_happen(struct core *core)
 		core->follower->spec.wake(core->follower->spec.userdata);
 }
 
-int core_admin_drain(struct core *core, usec_t wait, struct buf *ret_json,
-		     struct error *err)
+int core_admin_drain(struct core *core, usec_t wait, json_fn done,
+		     void *userdata, struct error *err)
 {
 	core->drain = true;
 	core->drain_wait = wait;
-	return core_admin_status(core, ret_json, err);
+	return core_admin_audit(core, done, userdata, err);
 }
 
-int core_admin_undrain(struct core *core, struct buf *ret_json,
+int core_admin_undrain(struct core *core, json_fn done, void *userdata,
 		       struct error *err)
 {
 	core->drain = false;
-	return core_admin_status(core, ret_json, err);
+	return core_admin_audit(core, done, userdata, err);
 }
 
 int core_admin_drain_get(struct core *core, struct buf *ret_json,

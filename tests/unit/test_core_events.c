@@ -182,15 +182,15 @@ static void a_vm_that_fails_is_told_of_with_the_reason(void **state)
 /* Each step of a drain is an event. */
 static void make_events(struct fixture *fx, unsigned count)
 {
-	_cleanup_(buf_done) struct buf json = BUF_INIT(1 << 20);
-	struct error err = ERROR_INIT;
 	unsigned i;
 
 	for (i = 0; i < count; i++) {
-		buf_clear(&json);
+		struct answer a = { .called = false };
+
 		assert_int_equal(core_admin_drain(fx->core, USEC_INFINITY,
-						  &json, &err),
+						  on_json, &a, &a.err),
 				 0);
+		RUN_UNTIL(fx, a.called);
 	}
 }
 
@@ -262,57 +262,6 @@ static void readers_have_a_limit(void **state)
 
 /* ------------------------------------------------------------------- drains */
 
-static void drain(struct fixture *fx, usec_t wait, const char *says)
-{
-	_cleanup_(buf_done) struct buf json = BUF_INIT(1 << 20);
-	struct error err = ERROR_INIT;
-
-	assert_int_equal(core_admin_drain(fx->core, wait, &json, &err), 0);
-	if (!strstr(buf_str(&json), says))
-		fail_msg("'%s' lacks '%s'", buf_str(&json), says);
-}
-
-static void undrain(struct fixture *fx)
-{
-	_cleanup_(buf_done) struct buf json = BUF_INIT(1 << 20);
-	struct error err = ERROR_INIT;
-
-	assert_int_equal(core_admin_undrain(fx->core, &json, &err), 0);
-	assert_non_null(strstr(buf_str(&json), "\"state\":\"off\""));
-}
-
-static void on_problem(void *userdata, const char *sentence)
-{
-	(void)snprintf(userdata, ERROR_MESSAGE_MAX, "%s", sentence);
-}
-
-static void a_drain_refuses_new_sessions_and_keeps_the_others(void **state)
-{
-	const struct container_spec spec = { .name = "x" };
-	struct fixture *fx = *state;
-	struct answer a = { .called = false };
-	char c[ID_SIZE], e[ID_SIZE], why[ERROR_MESSAGE_MAX] = "";
-	struct scripted_guest *g;
-
-	fixture_start(fx);
-	g = fixture_session(fx, c);
-	drain(fx, USEC_INFINITY, "\"state\":\"draining\",\"sessions\":1");
-	assert_true(core_container_create(fx->core, &fx->who, &spec,
-					  on_container, &a, &a.err) < 0);
-	assert_int_equal(a.err.code, ERR_CAPACITY);
-	assert_int_equal(a.err.retry_after_sec, 60);
-	assert_non_null(strstr(a.err.message, "drained"));
-	assert_false(core_ready(fx->core, on_problem, why));
-	assert_non_null(strstr(why, "drained"));
-
-	/* Work of a session that lives is taken. */
-	fixture_exec(fx, c, "x", e);
-	RUN_UNTIL(fx, g->execs == 1);
-	undrain(fx);
-	assert_true(core_ready(fx->core, on_problem, why));
-	(void)fixture_session(fx, c);
-}
-
 static void the_end_of_the_last_session_is_told(void **state)
 {
 	struct fixture *fx = *state;
@@ -323,61 +272,13 @@ static void the_end_of_the_last_session_is_told(void **state)
 	fixture_start(fx);
 	(void)fixture_session(fx, c);
 	follow(fx, &r);
-	drain(fx, USEC_INFINITY, "draining");
+	make_events(fx, 1);
 	expect(fx, &r, CORE_EVENT_DRAIN, "\"message\":\"draining\"");
 	assert_int_equal(core_admin_kill(fx->core, c, on_done, &a, &a.err), 0);
 	expect(fx, &r, CORE_EVENT_SESSION_ENDED, "operator");
 	expect(fx, &r, CORE_EVENT_DRAIN,
 	       "\"sessions\":0,\"message\":\"drained\"");
 	core_events_free(r.events);
-}
-
-static void a_deadline_ends_what_still_lives(void **state)
-{
-	struct fixture *fx = *state;
-	char c[ID_SIZE], e[ID_SIZE];
-
-	(void)fixture_running(fx, "x", c, e);
-	drain(fx, 60 * USEC_PER_SEC, "\"deadline_at\":");
-	clock_advance(fx->clock, 59 * USEC_PER_SEC);
-	fixture_settle(fx);
-	assert_int_equal(fixture_container(fx, c).state,
-			 SESSION_VIEW_EXECUTING);
-	clock_advance(fx->clock, USEC_PER_SEC);
-	fixture_wait_exec(fx, c, e, EXEC_SESSION_LOST);
-	assert_string_equal(fixture_exec_view(fx, c, e).error_name, "drained");
-	let_harvest_pass(fx);
-	fixture_wait_state(fx, c, SESSION_VIEW_ENDED);
-	assert_string_equal(fixture_container(fx, c).ended_reason, "drained");
-}
-
-static void a_drain_at_once_waits_for_nobody(void **state)
-{
-	struct fixture *fx = *state;
-	char c[ID_SIZE];
-
-	fixture_start(fx);
-	(void)fixture_session(fx, c);
-	drain(fx, 0, "draining");
-	RUN_UNTIL(fx, fixture_container(fx, c).expired);
-}
-
-static void no_vm_is_kept_ready_while_it_drains(void **state)
-{
-	struct fixture *fx = *state;
-
-	fixture_set(fx, "pool.default.ready=2");
-	fixture_start(fx);
-	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 2);
-	drain(fx, USEC_INFINITY, "drained");
-	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 0);
-	/* Not by what usually calls for a refill either. */
-	vmd_script_drop(&fx->vmd);
-	fixture_connect(fx);
-	fixture_settle(fx);
-	assert_int_equal(vmd_running(&fx->vmd), 0);
-	undrain(fx);
-	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 2);
 }
 
 static void on_stopped(void *userdata)
@@ -455,11 +356,7 @@ int main(void)
 		TEST(a_slow_reader_is_told_that_it_lost_events),
 		TEST(a_reader_of_an_earlier_daemon_goes_on),
 		TEST(readers_have_a_limit),
-		TEST(a_drain_refuses_new_sessions_and_keeps_the_others),
 		TEST(the_end_of_the_last_session_is_told),
-		TEST(a_deadline_ends_what_still_lives),
-		TEST(a_drain_at_once_waits_for_nobody),
-		TEST(no_vm_is_kept_ready_while_it_drains),
 		TEST(the_end_of_the_daemon_lets_code_finish),
 		TEST(the_end_of_the_daemon_is_not_held_up_for_ever),
 		TEST(who_asks_twice_for_the_end_gets_it_at_once),

@@ -138,6 +138,8 @@ class Fixture:
                            "filename": "f"})
         if (method, path) == ("POST", "/v1/containers"):
             return h.send(CONTAINER)
+        if (method, path) == ("GET", "/admin/v1/drain"):
+            return h.send({"state": "off", "sessions": 1})
         if path.endswith("/exec"):
             return self.stream(h)
         if method == "DELETE":
@@ -427,6 +429,22 @@ def ps_is_a_table_or_json(fx):
     assert rows["data"] == [named]
     fx.ctl("ps", "--all")
     assert fx.calls()[-1].startswith("GET /admin/v1/sessions?all=true&")
+
+
+def a_drain_is_begun_told_of_and_undone(fx):
+    fx.special["(POST|GET) /admin/v1/drain"] = lambda h: h.send(
+        {"state": "draining", "sessions": 2})
+    fx.special["GET /admin/v1/sessions.*"] = lambda h: h.send(
+        {"object": "list", "data": [CONTAINER], "has_more": False})
+    assert fx.ctl("drain").stdout == "draining, 2 sessions live\n"
+    assert "undrain" in fx.ctl("ps").stderr
+    fx.special["DELETE /admin/v1/drain"] = \
+        fx.special["GET /admin/v1/drain"] = lambda h: h.send(
+            {"state": "off", "sessions": 2})
+    del fx.special["(POST|GET) /admin/v1/drain"]
+    assert fx.ctl("undrain").stdout == "off, 2 sessions live\n"
+    assert fx.calls()[-1] == "DELETE /admin/v1/drain"
+    assert fx.ctl("ps").stderr == ""
 
 
 def lists_are_read_to_their_last_page(fx):

@@ -5,7 +5,7 @@
 
 /* Counters, totals and usage, and what is there once for a database. */
 
-static void a_counter_never_runs_backwards(void **state)
+static void the_next_cid_never_runs_backwards(void **state)
 {
 	struct fixture *fx = *state;
 	struct store_batch *batch = store_batch_new(fx->store);
@@ -22,6 +22,30 @@ static void a_counter_never_runs_backwards(void **state)
 		store_counter_get(fx->store, STORE_COUNTER_NEXT_CID, &value),
 		0);
 	assert_int_equal(value, 65540);
+}
+
+static void
+the_begin_and_the_deadline_of_a_drain_can_be_taken_back(void **state)
+{
+	static const enum store_counter both[] = {
+		STORE_COUNTER_DRAIN_SINCE,
+		STORE_COUNTER_DRAIN_DEADLINE,
+	};
+	struct fixture *fx = *state;
+	struct store_batch *batch = store_batch_new(fx->store);
+	uint64_t value;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		(void)store_batch_set_counter(batch, both[i], 12);
+		(void)store_batch_set_counter(batch, both[i], 0);
+	}
+	assert_int_equal(fixture_commit(fx, batch), 0);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(store_counter_get(fx->store, both[i], &value),
+				 0);
+		assert_int_equal(value, 0);
+	}
 }
 
 static void totals_follow_every_row(void **state)
@@ -111,7 +135,8 @@ static void the_database_is_for_its_owner_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_counter_never_runs_backwards),
+		TEST(the_next_cid_never_runs_backwards),
+		TEST(the_begin_and_the_deadline_of_a_drain_can_be_taken_back),
 		TEST(totals_follow_every_row),
 		TEST(usage_is_appended),
 		TEST(the_installation_keeps_its_id),
