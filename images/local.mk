@@ -11,7 +11,6 @@ EXTRA_DIST += \
 	%reldir%/lib/kernel_own.sh \
 	%reldir%/lib/manifest.sh \
 	%reldir%/lib/pip.py \
-	%reldir%/lib/publish.sh \
 	%reldir%/lib/python.py \
 	%reldir%/lib/recipe.py \
 	%reldir%/lib/root.sh \

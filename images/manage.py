@@ -11,6 +11,8 @@ usage: manage.py [--dir DIRECTORY] verify [IMAGE...]
 
 An IMAGE is NAME, the newest of that name, or NAME@DIGITS. Exit status 1 is a
 "no": it differs, it is in use, it is refused; 2 a wrong command line.
+"publish NEW" is for images/build: it moves a directory with an image's files,
+which it has tried, to where they are found.
 """
 
 import argparse
@@ -75,6 +77,15 @@ def directory_name(manifest):
     return f"{manifest['name']}@{digits}"
 
 
+def flush(path):
+    """To the disk, a directory's names as well."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 def check(directory):
     """What is wrong with an image's files, as sentences."""
     manifest = read_manifest(directory / MANIFEST)
@@ -121,11 +132,17 @@ class Store:
         return {p.resolve() for p in self.path.iterdir() if p.is_symlink()}
 
     def publish(self, staging, manifest):
-        """Put a checked image in place and make its name lead to it."""
+        """Put a checked image in place and make its name lead to it.
+
+        A directory NAME@DIGITS never changes. Whoever opens NAME gets all files
+        of one image, and VMs that run on an older one keep it, until prune.
+        """
         target = self.path / directory_name(manifest)
         for path in staging.iterdir():
             path.chmod(0o444)
+            flush(path)
         staging.chmod(0o755)
+        flush(staging)
         if not target.exists():
             os.rename(staging, target)
         link = self.path / f".{manifest['name']}.{os.getpid()}"
@@ -255,8 +272,6 @@ def take_member(tar, expected, limit, path):
                 raise ImageError(f"it ends within '{expected}'")
             file.write(block)
             left -= len(block)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def do_import(store, options):
@@ -284,6 +299,11 @@ def do_import(store, options):
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     print(f"{manifest['name']} is now {target.name}")
+    return 0
+
+
+def do_publish(store, options):
+    store.publish(options.new, read_manifest(options.new / MANIFEST))
     return 0
 
 
@@ -361,6 +381,7 @@ def parse():
     command("verify", do_verify, ("image", {"nargs": "*"}))
     command("export", do_export, ("image", {}), ("file", path))
     command("import", do_import, ("file", path))
+    command("publish", do_publish, ("new", path))
     command("rm", do_rm, ("image", {"nargs": "+"}))
     command("prune", do_prune, ("--dry-run", {"action": "store_true"}))
     command("diff", do_diff, ("images", {"nargs": 2}))
