@@ -20,18 +20,27 @@ int upstream_check_settings(const struct settings *settings, struct error *err)
 	return upstream_targets_read(settings, &targets, err);
 }
 
+/* All that the settings name, as far as there is a place for it. */
+static int read_files(struct upstream_targets *targets,
+		      const struct settings *settings, bool credentials,
+		      struct error *err)
+{
+	int r = upstream_targets_read(settings, targets, err);
+
+	if (r >= 0)
+		r = upstream_targets_read_keys(targets, settings, credentials,
+					       err);
+	return r < 0 ? r : upstream_targets_check_ca(targets, err);
+}
+
 int upstream_check_files(const struct settings *settings, struct error *err)
 {
 	_cleanup_(upstream_targets_done) struct upstream_targets targets = {
 		.count = 0,
 	};
-	int r = upstream_targets_read(settings, &targets, err);
 
-	if (r >= 0)
-		r = upstream_targets_read_keys(
-			&targets, settings,
-			getenv("CREDENTIALS_DIRECTORY") != NULL, err);
-	return r < 0 ? r : upstream_targets_check_ca(&targets, err);
+	return read_files(&targets, settings,
+			  getenv("CREDENTIALS_DIRECTORY") != NULL, err);
 }
 
 int upstream_new(const struct upstream_config *config, struct upstream **ret,
@@ -45,12 +54,7 @@ int upstream_new(const struct upstream_config *config, struct upstream **ret,
 		return error_set_errno(err, -ENOMEM, "Cannot prepare models");
 	u->config = *config;
 	TAILQ_INIT(&u->probes);
-	r = upstream_targets_read(config->settings, &u->targets, err);
-	if (r >= 0)
-		r = upstream_targets_read_keys(&u->targets, config->settings,
-					       true, err);
-	if (r >= 0)
-		r = upstream_targets_check_ca(&u->targets, err);
+	r = read_files(&u->targets, config->settings, true, err);
 	if (r < 0)
 		return r;
 	r = upstream_transfers_new(config->event, &u->transfers);
