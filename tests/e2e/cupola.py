@@ -4,6 +4,7 @@ Everything goes through what users have: the command line, HTTP, the Unix
 socket and signals. Nothing here reaches into the daemon.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -96,6 +97,19 @@ def processes_with(text):
             found.append((int(entry.name), [w.decode("utf-8", "replace")
                                             for w in argv]))
     return found
+
+
+@contextlib.contextmanager
+def running(**options):
+    """A Daemon of one's own, which in the end has nothing to complain of."""
+    d = Daemon(**options)
+    try:
+        d.start()
+        yield d
+        assert d.audit() == []
+        assert d.stop() == 0, d.log_text()[-4000:]
+    finally:
+        d.remove()
 
 
 class Daemon:

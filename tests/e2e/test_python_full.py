@@ -52,20 +52,17 @@ def wheel():
 @pytest.fixture(scope="module")
 def analyst(tmp_path_factory):
     """A daemon with a wheelhouse."""
-    from cupola import Daemon
+    from cupola import running
     place = tmp_path_factory.mktemp("wheels")
     (place / f"{MODULE}-1.0-py3-none-any.whl").write_bytes(wheel())
     disk = pathlib.Path("/var/lib/cupola") / f"test-{os.getpid()}.erofs"
     subprocess.run([SOURCE / "images/wheelhouse", place, disk], check=True)
-    d = Daemon(image="python-full", settings={
-        "pool.default.memory": "1G", "pool.default.wheelhouse": disk})
     try:
-        d.start()
-        yield d
-        assert d.audit() == []
-        assert d.stop() == 0
+        with running(image="python-full",
+                     settings={"pool.default.memory": "1G",
+                               "pool.default.wheelhouse": disk}) as d:
+            yield d
     finally:
-        d.remove()
         disk.unlink()
 
 

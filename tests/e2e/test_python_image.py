@@ -9,15 +9,10 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def analyst(request):
-    from cupola import Daemon
-    d = Daemon(image="python", settings={"pool.default.memory": "1G"})
-    try:
-        d.start()
+    from cupola import running
+    with running(image="python",
+                 settings={"pool.default.memory": "1G"}) as d:
         yield d
-        assert d.audit() == []
-        assert d.stop() == 0
-    finally:
-        d.remove()
 
 
 def test_the_quarterly_example(analyst, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupola import Daemon, wait_until
+from cupola import running, wait_until
 from stream import Reader
 from test_responses import Client, block, calls_of, interpreter, logs, text_of
 
@@ -12,13 +12,8 @@ IDLE_MINUTES = 20
 @pytest.fixture(scope="module")
 def client(model, models):
     """Of a daemon of its own, which is killed and whose clock is moved."""
-    d = Daemon(settings=models)
-    try:
-        yield Client(d.start(), model, None)
-        assert d.audit() == []
-        assert d.stop() == 0, d.log_text()[-4000:]
-    finally:
-        d.remove()
+    with running(settings=models) as d:
+        yield Client(d, model, None)
 
 
 @pytest.fixture(scope="module")

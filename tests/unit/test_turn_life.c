@@ -39,16 +39,26 @@ static void run_once(struct talk *talk, const char *code, char box[ID_SIZE])
 	buf_clear(&g->input);
 }
 
+/* The model has been asked, and has not answered. */
+static struct talk *first_in_conversation(struct turn_fixture *fx,
+					  char ret_id[ID_SIZE])
+{
+	struct talk *one;
+
+	turn_start(fx);
+	turn_conversation(fx, ret_id);
+	one = in_conversation(fx, ret_id, "first");
+	RUN_UNTIL(fx->core, fx->model->rounds == 1);
+	return one;
+}
+
 static void turns_of_a_conversation_wait_for_each_other(void **state)
 {
 	struct turn_fixture *fx = *state;
 	struct talk *one, *two;
 	char id[ID_SIZE];
 
-	turn_start(fx);
-	turn_conversation(fx, id);
-	one = in_conversation(fx, id, "first");
-	RUN_UNTIL(fx->core, fx->model->rounds == 1);
+	one = first_in_conversation(fx, id);
 	two = in_conversation(fx, id, "second");
 	fixture_settle(fx->core);
 	assert_int_equal(fx->model->rounds, 1);
@@ -73,10 +83,7 @@ static void a_stream_that_waits_for_another_turn_has_begun(void **state)
 	char id[ID_SIZE], body[256];
 
 	fixture_set(fx->core, "turn.wait=60");
-	turn_start(fx);
-	turn_conversation(fx, id);
-	one = in_conversation(fx, id, "first");
-	RUN_UNTIL(fx->core, fx->model->rounds == 1);
+	one = first_in_conversation(fx, id);
 	(void)snprintf(body, sizeof(body),
 		       "{'model':'m','conversation':'%s','input':'second',"
 		       "'stream':true}", id);
@@ -106,10 +113,7 @@ static void the_end_of_a_turn_hurries_none_that_is_under_way(void **state)
 	struct talk *one, *two;
 	char id[ID_SIZE];
 
-	turn_start(fx);
-	turn_conversation(fx, id);
-	one = in_conversation(fx, id, "first");
-	RUN_UNTIL(fx->core, fx->model->rounds == 1);
+	one = first_in_conversation(fx, id);
 	two = in_conversation(fx, id, "second");
 	model_text(fx->model, "answer one");
 	model_end(fx->model, UPSTREAM_STOP);
@@ -134,10 +138,7 @@ static void a_turn_that_waits_can_be_given_up(void **state)
 	char id[ID_SIZE];
 
 	fixture_set(fx->core, "turn.wait=60");
-	turn_start(fx);
-	turn_conversation(fx, id);
-	one = in_conversation(fx, id, "first");
-	RUN_UNTIL(fx->core, fx->model->rounds == 1);
+	one = first_in_conversation(fx, id);
 	two = in_conversation(fx, id, "second");
 	three = in_conversation(fx, id, "third");
 	fixture_settle(fx->core);
