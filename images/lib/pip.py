@@ -61,6 +61,13 @@ def listing(packages):
                      for name, version in sorted(packages.items()))
 
 
+def print_installed(packages):
+    """All but what only type checkers read: Debian has two hundred at once."""
+    print("These are there: " + listing(
+        {name: version for name, version in packages.items()
+         if not name.startswith("types-")}), file=sys.stderr)
+
+
 def wanted(words):
     """Names that an index would have to know; None if it is about files too."""
     names = []
@@ -82,7 +89,7 @@ def refuse(names, there):
     missing = [f[0] for f in names if f[3] or normal(f[1]) not in there]
     print("There is no network here, and no wheelhouse to install from, so"
           f" this cannot be installed: {', '.join(missing)}.", file=sys.stderr)
-    print(f"These are there: {listing(there)}", file=sys.stderr)
+    print_installed(there)
     return 1
 
 
@@ -90,7 +97,7 @@ def run_pip(words):
     if not os.path.isdir(f"{SYSTEM}/pip"):
         print("There is no network here, and this image has no pip, so"
               " packages cannot be installed.", file=sys.stderr)
-        print(f"These are there: {listing(installed())}", file=sys.stderr)
+        print_installed(installed())
         return 1
     return os.spawnv(os.P_WAIT, sys.executable,
                      [sys.executable, "-c", PIP, *words])

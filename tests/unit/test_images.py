@@ -350,6 +350,20 @@ def two_images_differ_by_packages_and_sizes(temp):
     assert manage(temp / "s", "diff", one.name, one.name).returncode == 0
 
 
+def pip_names_no_stubs_of_types(temp):
+    """Debian has hundreds of them, which nobody imports."""
+    place = temp / "dist-packages"
+    for name in ("numpy-2.2.4", "types_six-1.17"):
+        (place / f"{name}.dist-info").mkdir(parents=True)
+    text = (IMAGES / "lib/pip.py").read_text(encoding="utf-8")
+    got = subprocess.run(
+        [sys.executable, "-", "install", "requests"], text=True, check=False,
+        input=f"{text.split('if __name__', 1)[0]}\nPLACES = ({str(place)!r},)\n"
+              "sys.exit(main(sys.argv[1:]))", capture_output=True)
+    assert got.returncode == 1, got
+    assert got.stderr.endswith("These are there: numpy 2.2.4\n"), got.stderr
+
+
 def call(test):
     with tempfile.TemporaryDirectory(prefix="cup-images-") as name:
         test(pathlib.Path(name))
@@ -369,6 +383,7 @@ TESTS = [
     a_changed_file_is_found, an_image_goes_to_another_host_as_one_file,
     hostile_archives_are_refused_and_leave_nothing, an_image_that_is_used_stays,
     names_of_images_lead_nowhere_else, two_images_differ_by_packages_and_sizes,
+    pip_names_no_stubs_of_types,
 ]
 
 if __name__ == "__main__":
