@@ -122,8 +122,12 @@ static void begin_slot(struct execution *e, uint32_t call,
 	e->id_size = m->id.size;
 	memcpy(e->id, m->id.data, m->id.size);
 	e->id[m->id.size] = '\0';
+	e->trace_size = m->trace.size;
+	if (m->trace.size > 0)
+		memcpy(e->trace, m->trace.data, m->trace.size);
 	e->limits = *m;
-	e->limits.id = (struct bytes){ 0 };	/* it points into a frame */
+	/* They point into a frame. */
+	e->limits.id = e->limits.trace = (struct bytes){ 0 };
 	e->displays.total = e->displays.kept = e->displays.bundle = 0;
 	e->displays.size = 0;
 	e->failure.is_set = false;
@@ -173,7 +177,12 @@ static void begin_measures(void)
 static void start_current(void)
 {
 	struct execution *e = current;
-	const struct bytes id = { (const uint8_t *)e->id, e->id_size };
+	const struct kernel_work work = {
+		.id = { (const uint8_t *)e->id, e->id_size },
+		.trace = { e->trace, e->trace_size },
+		.source = { source, source_size },
+		.stdin_fd = stdin_fd,
+	};
 
 	if (!kernel_is_alive()) {
 		/* It may end without ever having run. */
@@ -189,8 +198,7 @@ static void start_current(void)
 	started = clock_boot();
 	timer_set(&timer, started + e->limits.timeout_usec);
 	/* If it fails the kernel dies, and that ends the execution. */
-	(void)kernel_run(id, count, (struct bytes){ source, source_size },
-			 stdin_fd);
+	(void)kernel_run(&work, count);
 	close_stdin();
 }
 

@@ -51,7 +51,9 @@ struct execution {
 	uint32_t call;
 	size_t id_size;
 	char id[WIRE_EXEC_ID_MAX + 1];
-	struct message_exec limits;	/* without the id */
+	size_t trace_size;		/* 0: none was told */
+	uint8_t trace[WIRE_TRACE_SIZE];
+	struct message_exec limits;	/* without id and trace */
 	struct capture streams[2];
 	struct displays displays;
 	struct failure failure;

@@ -227,16 +227,17 @@ class Guest:
         return payload
 
     def start(self, source, stdin=b"", timeout=60.0, spill=True, head=None,
-              tail=None, output_max=1 << 30, exec_id=None):
+              tail=None, output_max=1 << 30, exec_id=None, trace=b""):
         if isinstance(source, str):
             source = source.encode()
         self.call += 1
         exec_id = exec_id or b"exec_%d" % self.call
         head = 768 * 1024 if head is None else head
         tail = 256 * 1024 if tail is None else tail
-        payload = struct.pack("<BQIIQQIIB", spill, int(timeout * 1e6), head,
+        flags = spill | (2 if trace else 0)
+        payload = struct.pack("<BQIIQQIIB", flags, int(timeout * 1e6), head,
                               tail, 64 << 20, output_max, len(source),
-                              len(stdin), len(exec_id)) + exec_id
+                              len(stdin), len(exec_id)) + exec_id + trace
         execution = self.executions[self.call] = Execution(self.call)
         self.control.say("EXEC", self.call, payload)
         data = source + stdin

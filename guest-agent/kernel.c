@@ -373,18 +373,21 @@ void kernel_drain(void)
 	}
 }
 
-static size_t put_run(uint8_t *at, struct bytes id, uint32_t count,
-		      size_t source_size, bool has_stdin)
+static size_t put_run(uint8_t *at, const struct kernel_work *work,
+		      uint32_t count)
 {
 	const le32 numbers[2] = { le32_put(count),
-				  le32_put((uint32_t)source_size) };
+				  le32_put((uint32_t)work->source.size) };
+	uint8_t *const begin = at;
 
-	at[0] = RUNNER_RUN;
-	at[1] = has_stdin ? RUNNER_RUN_STDIN : 0;
-	at[2] = (uint8_t)id.size;
-	memcpy(at + 3, numbers, sizeof(numbers));
-	memcpy(at + 3 + sizeof(numbers), id.data, id.size);
-	return 3 + sizeof(numbers) + id.size;
+	*at++ = RUNNER_RUN;
+	*at++ = work->stdin_fd >= 0 ? RUNNER_RUN_STDIN : 0;
+	*at++ = (uint8_t)work->id.size;
+	*at++ = (uint8_t)work->trace.size;
+	at = mempcpy(at, numbers, sizeof(numbers));
+	at = mempcpy(at, work->id.data, work->id.size);
+	at = mempcpy(at, work->trace.data, work->trace.size);
+	return (size_t)(at - begin);
 }
 
 static int send_run(struct iovec *iov, size_t count, int stdin_fd)
@@ -405,21 +408,19 @@ static int send_run(struct iovec *iov, size_t count, int stdin_fd)
 	return sendmsg(control.fd, &m, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-int kernel_run(struct bytes id, uint32_t count, struct bytes source,
-	       int stdin_fd)
+int kernel_run(const struct kernel_work *work, uint32_t count)
 {
-	uint8_t head[16 + WIRE_EXEC_ID_MAX];
+	uint8_t head[16 + WIRE_EXEC_ID_MAX + WIRE_TRACE_SIZE];
+	const struct bytes source = work->source;
 	size_t first = source.size < RUNNER_PIECE_MAX ? source.size :
 							RUNNER_PIECE_MAX;
 	struct iovec iov[2] = {
-		{ .iov_base = head,
-		  .iov_len = put_run(head, id, count, source.size,
-				     stdin_fd >= 0) },
+		{ .iov_base = head, .iov_len = put_run(head, work, count) },
 		{ .iov_base = (void *)source.data, .iov_len = first },
 	};
 	int r;
 
-	r = control.fd < 0 ? -ENOTCONN : send_run(iov, 2, stdin_fd);
+	r = control.fd < 0 ? -ENOTCONN : send_run(iov, 2, work->stdin_fd);
 	if (r < 0) {
 		kernel_kill();
 		return r;

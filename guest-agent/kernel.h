@@ -77,16 +77,26 @@ bool kernel_is_alive(void);
 uint32_t kernel_epoch(void);
 
 /**
- * kernel_run() - Hand over code
+ * struct kernel_work - Code to be run
  * @id:		The execution's id
- * @count:	Its number
+ * @trace:	For its environment, or empty
  * @source:	Must stay as it is until the kernel has it all
  * @stdin_fd:	What it reads, or -1; remains the caller's
+ */
+struct kernel_work {
+	struct bytes id;
+	struct bytes trace;
+	struct bytes source;
+	int stdin_fd;
+};
+
+/**
+ * kernel_run() - Hand over code
+ * @count:	Its number
  *
  * Return: 0, or -errno if the kernel cannot take it; it is killed then
  */
-int kernel_run(struct bytes id, uint32_t count, struct bytes source,
-	       int stdin_fd);
+int kernel_run(const struct kernel_work *work, uint32_t count);
 
 /*
  * Behind an execution, once its end has been told: let it know if nobody is left

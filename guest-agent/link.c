@@ -430,7 +430,8 @@ static void say_hello(void)
 {
 	struct message_hello m = {
 		.version = WIRE_VERSION,
-		.flags = session_is_configured() ? WIRE_HELLO_CONFIGURED : 0,
+		.flags = WIRE_HELLO_TRACES |
+			 (session_is_configured() ? WIRE_HELLO_CONFIGURED : 0),
 		.build = { (const uint8_t *)AGENT_BUILD,
 			   sizeof(AGENT_BUILD) - 1 },
 		.kernel_epoch = kernel_epoch(),

@@ -21,8 +21,9 @@
  *				is written
  * agent -> kernel
  *	GO			it is in its control group, and may change user
- *	RUN flags:1 id_size:1 count:4 source_size:4 id source
- *				stdin as a descriptor if there is any
+ *	RUN flags:1 id_size:1 trace_size:1 count:4 source_size:4 id trace source
+ *				stdin as a descriptor if there is any; trace is
+ *				a traceparent, or empty
  *	MORE source		what did not fit
  *	INTERRUPT count:4	that execution is to stop; SIGINT follows
  *	ALONE			behind an execution of which no other thread or

@@ -125,7 +125,7 @@ DISPLAY, ERROR, FINISHED, RUN, MORE = b"d", b"e", b"x", b"c", b"m"
 INTERRUPT, ALONE = b"b", b"o"
 RUN_STDIN = 1
 DISPLAY_FILE, DISPLAY_NEW = 1, 2
-RUN_HEAD = struct.Struct("<cBBII")
+RUN_HEAD = struct.Struct("<cBBBII")
 MESSAGE_MAX = 64 * 1024
 
 # wire.h
@@ -168,6 +168,7 @@ TABLE_OPTIONS = {
 # Their repr() is what IPython's pretty printer would say.
 PLAIN_TYPES = (int, str, bool, bytes, complex)
 
+TRACE_VARIABLE = "TRACEPARENT"
 NO_DESCRIPTOR = "[Errno 24] No descriptor was left for stdin"
 NO_NETWORK = (
     "There is no network here, so packages cannot be installed. "
@@ -405,7 +406,8 @@ class Kernel:
         self.stopped_early = self.interrupted = False
         self.ground = None
         self.settled = self.alone = False
-        self.exec_id = ""
+        self.exec_id = self.trace = ""
+        self.trace_told = False
         self.figures = self.files = 0
         self.flags = 0
         self.sources = {}
@@ -704,12 +706,27 @@ class Kernel:
             sys.stdin = sys.__stdin__ = self.stdin
         self.stdin_given = given
 
+    def tell_trace(self):
+        """Where OpenTelemetry looks for it, and all that user code starts."""
+        try:
+            if self.trace:
+                self.trace_told = True
+                os.environ[TRACE_VARIABLE] = self.trace
+            elif self.trace_told:
+                os.unsetenv(TRACE_VARIABLE)
+                os.environ.pop(TRACE_VARIABLE, None)
+                self.trace_told = False
+        except Exception:
+            # User code has taken its environment apart.
+            pass
+
     def prepare(self, stdin):
         if not self.settled:
             self.restore()
         elif self.ground and not self.alone:
             self.ground.restore_outside()
         self.settled = self.alone = False
+        self.tell_trace()
         self.open_stdin(stdin)
 
     def settle(self):
@@ -819,9 +836,11 @@ class Kernel:
             self.alone = True
         if data[:1] != RUN:
             return None
-        _, flags, id_size, count, size = RUN_HEAD.unpack_from(data)
-        start = RUN_HEAD.size + id_size
-        self.exec_id = data[RUN_HEAD.size : start].decode("ascii")
+        _, flags, id_size, trace_size, count, size = RUN_HEAD.unpack_from(data)
+        trace = RUN_HEAD.size + id_size
+        start = trace + trace_size
+        self.exec_id = data[RUN_HEAD.size : trace].decode("ascii")
+        self.trace = data[trace:start].decode("ascii")
         source = data[start:]
         while len(source) < size:
             source += self.recv(MESSAGE_MAX)[1:]

@@ -156,6 +156,7 @@ int http_head_check(struct http_head *head, const char *method,
 {
 	const char *expect = head->value[FIELD_EXPECT];
 
+	(void)trace_read(head->value[FIELD_TRACEPARENT], &head->trace);
 	if (head->next && method + size != head->next + strlen("\r\n"))
 		return refuse_layout(err);
 	if (size > LIMIT_HEADERS_BYTES)

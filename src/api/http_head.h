@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/trace.h"
 
 enum {
 	HTTP_HEAD_FIELDS_MAX = 100,
@@ -68,6 +69,7 @@ enum http_field {
  * @chunked:	The body comes in chunks; its length is not known
  * @content_length: Length of the body if it does not; 0 if there is none
  * @next:	Where the next line must begin; NULL: not known
+ * @trace:	Of traceparent; known once the whole was checked
  */
 struct http_head {
 	const char *value[FIELD_COUNT];
@@ -75,6 +77,7 @@ struct http_head {
 	bool chunked;
 	uint64_t content_length;
 	const char *next;
+	struct trace trace;
 };
 
 #define HTTP_HEAD_INIT ((struct http_head){ .fields = 0 })

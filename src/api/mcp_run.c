@@ -192,7 +192,7 @@ static int read_run(struct mcp_call *call, const struct json_field *table,
 		.code = ret->code.data,
 		.code_len = ret->code.length,
 		.spill = true,
-		.trace = call->req->head.value[FIELD_TRACEPARENT],
+		.trace = trace_parent(&call->req->head.trace),
 	};
 	return read_time(call, ret->timeout_s, &call->spec.timeout_usec, err);
 }

@@ -49,6 +49,7 @@ void request_log(const struct request *req)
 	const struct log_scope scope = {
 		.request_id = req->id,
 		.session_id = req->container[0] ? req->container : NULL,
+		.trace_id = trace_id(&req->head.trace),
 	};
 	const struct error *failure = &req->failure;
 	char path[PATH_MAX_LOGGED];

@@ -293,7 +293,7 @@ static int run_read(struct request *req, struct run *run,
 	run->spec.spill = true;
 	session_form_note(&run->form, run->note);
 	run->spec.note = run->note;
-	run->spec.trace = req->head.value[FIELD_TRACEPARENT];
+	run->spec.trace = trace_parent(&req->head.trace);
 	return exec_timeout_read(req, "timeoutInSeconds",
 				 (double)fields.timeout, 0,
 				 &run->spec.timeout_usec, err);

@@ -294,6 +294,7 @@ void view_json_exec(struct json_writer *w, const char *key,
 	json_write_uint(w, "execution_count", exec->execution_count);
 	json_write_uint(w, "kernel_epoch", exec->kernel_epoch);
 	json_write_bool(w, "state_lost", exec->state_lost);
+	json_write_string(w, "trace_id", exec->trace_id);
 	json_write_int(w, "created_at", exec->created_at);
 	json_write_uint(w, "duration_ms", exec->duration_msec);
 	json_write_uint(w, "cpu_ms", exec->cpu_msec);

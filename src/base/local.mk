@@ -30,6 +30,7 @@ libbase_a_SOURCES = \
 	%reldir%/settings_value.c %reldir%/settings_value.h \
 	%reldir%/sse_reader.c %reldir%/sse_reader.h \
 	%reldir%/timer.c %reldir%/timer.h \
+	%reldir%/trace.c %reldir%/trace.h \
 	%reldir%/worker.c %reldir%/worker.h
 
 base_libs = libbase.a $(SYSTEMD_LIBS) $(JSON_LIBS) $(INIH_LIBS) \

@@ -39,7 +39,7 @@ static const char *const level_names[] = {
 enum {
 	/* Room for fields other than the message, and how many there are. */
 	FIELD_BYTES = 1024,
-	FIELD_COUNT = 12,
+	FIELD_COUNT = 13,
 
 	/* Kept free in a message, so that no cut hides why it failed. */
 	REASON_BYTES = 128,
@@ -191,6 +191,7 @@ static int write_journal(struct entry *e)
 		add_scope(e, "SESSION_ID", e->scope->session_id);
 		add_scope(e, "EXEC_ID", e->scope->exec_id);
 		add_scope(e, "VM_NAME", e->scope->vm_name);
+		add_scope(e, "TRACE_ID", e->scope->trace_id);
 	}
 	return sd_journal_sendv(e->fields, (int)e->count);
 }
@@ -207,7 +208,7 @@ static void print_scope(char *text, size_t size, const char *name,
 /* One write(), so that lines of several threads do not mix. */
 static void write_line(const struct entry *e)
 {
-	char date[32], scope[4 * ID_SIZE + 64] = "";
+	char date[32], scope[5 * ID_SIZE + 64] = "";
 	char text[LOG_MESSAGE_MAX + sizeof(scope) + 128];
 	struct timespec now;
 	struct tm tm;
@@ -220,6 +221,7 @@ static void write_line(const struct entry *e)
 			    e->scope->session_id);
 		print_scope(scope, sizeof(scope), "exec", e->scope->exec_id);
 		print_scope(scope, sizeof(scope), "vm", e->scope->vm_name);
+		print_scope(scope, sizeof(scope), "trace", e->scope->trace_id);
 	}
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	(void)gmtime_r(&now.tv_sec, &tm);

@@ -6,8 +6,8 @@
  *
  * One entry per call. When stderr is the journal (systemd says so in
  * $JOURNAL_STREAM) it goes there with fields: MESSAGE, PRIORITY, ERRNO, CODE_*,
- * MESSAGE_ID and REQUEST_ID, SESSION_ID, EXEC_ID, VM_NAME of the scope;
- * otherwise it is one line on stderr. Either way control characters and what is
+ * MESSAGE_ID and REQUEST_ID, SESSION_ID, EXEC_ID, VM_NAME, TRACE_ID of the
+ * scope; otherwise it is one line on stderr. Either way control characters and what is
  * not UTF-8 are escaped and long texts cut, so that no data can forge a line.
  *
  * A failure is logged once, where it stops travelling. Levels: error = someone
@@ -30,6 +30,7 @@
  * @session_id:	Container id of the session, or NULL
  * @exec_id:	Execution, or NULL
  * @vm_name:	VM, or NULL
+ * @trace_id:	Of the request that it serves, see trace.h; or NULL
  *
  * Filled in once by the object that has it; the strings are borrowed.
  */
@@ -38,6 +39,7 @@ struct log_scope {
 	const char *session_id;
 	const char *exec_id;
 	const char *vm_name;
+	const char *trace_id;
 };
 
 /**

@@ -39,6 +39,7 @@ static void write_exec(const struct exec *e, struct json_writer *w)
 	json_write_object(w, NULL);
 	json_write_string(w, "id", e->id);
 	json_write_string(w, "state", exec_state_name(e->state));
+	json_write_string(w, "trace_id", trace_id(&e->trace));
 	json_write_uint(w, "created_at", e->created_usec / USEC_PER_SEC);
 	json_write_close(w);
 }

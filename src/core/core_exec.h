@@ -37,7 +37,7 @@ struct exec_spec {
 	usec_t timeout_usec; /* 0: the default of 120 s */
 	bool spill;
 	const char *note; /* comes back with each view; NULL: "" */
-	const char *trace; /* traceparent, or NULL */
+	const char *trace; /* trace_parent() of the request */
 	struct idempotency idempotency;
 };
 
@@ -93,6 +93,7 @@ struct exec_view {
 	unsigned execution_count;
 	unsigned kernel_epoch;
 	bool state_lost;
+	const char *trace_id; /* NULL: none was told */
 	int64_t created_at;
 	uint64_t duration_msec;
 	uint64_t cpu_msec;

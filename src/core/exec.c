@@ -116,6 +116,12 @@ int exec_alloc(struct core *core, const char *id, struct exec **ret)
 	return 0;
 }
 
+void exec_set_trace(struct exec *e, const char *parent)
+{
+	(void)trace_read(parent, &e->trace);
+	e->scope.trace_id = trace_id(&e->trace);
+}
+
 /* One of a live container: in the map, and in nobody's list yet. */
 static int exec_join(struct exec *e, struct container *c)
 {
@@ -143,6 +149,10 @@ static char *copy_bytes(const char *data, size_t size)
 
 static_assert((int)CORE_NOTE_SIZE == (int)STORE_NOTE_SIZE,
 	      "the store keeps a note as it is");
+static_assert((int)TRACE_PARENT_SIZE == (int)STORE_TRACE_SIZE,
+	      "the store keeps a trace as it is");
+static_assert((int)TRACE_PARENT_SIZE == (int)WIRE_TRACE_SIZE + 1,
+	      "the guest is told a trace as it is");
 
 int exec_take_source(struct exec *e, const char *code, size_t code_len,
 		     const char *stdin_data, size_t stdin_len)
@@ -172,6 +182,7 @@ int exec_new(struct container *c, const struct exec_spec *spec,
 	e->spill = spec->spill;
 	(void)snprintf(e->note, sizeof(e->note), "%s",
 		       spec->note ? spec->note : "");
+	exec_set_trace(e, spec->trace);
 	e->created_usec = clock_wall(c->core->clock);
 	e->kernel_epoch = c->kernel_epoch;
 	r = exec_join(e, c);
@@ -212,6 +223,7 @@ int exec_restore(struct container *c, const struct store_execution *row,
 	e->restored = true;
 	e->number = (uint32_t)row->number;
 	strcpy(e->note, row->note);
+	exec_set_trace(e, row->trace);
 	e->created_usec = row->created_usec;
 	e->started_usec = row->started_usec;
 	/* The record of one that waits has more; it is read when all are here. */
@@ -259,6 +271,7 @@ int exec_send(struct exec *e)
 		.stdin_len = e->stdin_len,
 		.timeout_usec = e->timeout_usec,
 		.spill = e->spill,
+		.trace = trace_parent(&e->trace),
 	};
 	int r;
 
@@ -319,6 +332,7 @@ void exec_put_row(const struct exec *e, struct store_batch *batch,
 	strcpy(row.tenant, e->tenant);
 	strcpy(row.status, exec_status_name(e->status));
 	strcpy(row.note, e->note);
+	strcpy(row.trace, e->trace.parent);
 	/* What fails is kept in the batch and told by its commit. */
 	(void)store_batch_put_execution(batch, &row, record);
 }

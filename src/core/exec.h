@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/trace.h"
 #include "core/core.h"
 #include "core/data_path.h"
 #include "core/end_reason.h"
@@ -109,6 +110,7 @@ struct exec {
 	usec_t timeout_usec;
 	bool spill;
 	char note[CORE_NOTE_SIZE];
+	struct trace trace;
 	bool queued_on_disk; /* source is in the store */
 	usec_t created_usec; /* wall */
 	usec_t started_usec; /* wall */
@@ -223,6 +225,9 @@ void exec_enter(struct exec *e, enum exec_state to);
 /** exec_alloc() - An empty one with this id, or a new id; not in the map */
 int exec_alloc(struct core *core, const char *id, struct exec **ret);
 void exec_freep(struct exec **e);
+
+/** exec_set_trace() - To which trace it belongs; @parent may be NULL */
+void exec_set_trace(struct exec *e, const char *parent);
 
 /* exec_output.c: what the guest says about it */
 

@@ -223,6 +223,7 @@ static void load_row(struct exec *e, const struct store_execution *row)
 	strcpy(e->container_id, row->container_id);
 	strcpy(e->tenant, row->tenant);
 	strcpy(e->note, row->note);
+	exec_set_trace(e, row->trace);
 	e->scope.session_id = e->container_id;
 	e->status = exec_status_parse(row->status);
 	e->number = (uint32_t)row->number;
@@ -337,6 +338,7 @@ static void view_numbers(const struct exec *e, struct exec_view *ret)
 	ret->execution_count = e->execution_count;
 	ret->kernel_epoch = e->kernel_epoch;
 	ret->state_lost = e->state_lost;
+	ret->trace_id = trace_id(&e->trace);
 	ret->created_at = (int64_t)(e->created_usec / USEC_PER_SEC);
 	ret->duration_msec = e->duration_usec / USEC_PER_MSEC;
 	ret->cpu_msec = e->cpu_usec / USEC_PER_MSEC;

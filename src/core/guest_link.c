@@ -24,6 +24,7 @@ struct guest_link {
 	char hostname[WIRE_HOSTNAME_MAX + 1];
 	bool emulated;
 	bool ready;
+	bool traces; /* the guest can be told the trace of an execution */
 	uint64_t memory_max_bytes;
 	uint32_t ping_sequence; /* of the last PING */
 	uint32_t pong_sequence; /* of the last PONG */
@@ -148,6 +149,7 @@ static int got_hello(struct guest_link *link, const struct frame *f,
 				 "of the protocol, not %u",
 				 hello.version, WIRE_VERSION);
 
+	link->traces = hello.flags & WIRE_HELLO_TRACES;
 	configured = hello.flags & WIRE_HELLO_CONFIGURED;
 	guest_conn_enter(link->conn,
 			 configured ? WIRE_PHASE_WORK : WIRE_PHASE_SETUP);
@@ -361,7 +363,7 @@ static int link_queue_input(struct guest_link *link, uint32_t call,
 static int link_queue_exec(struct guest_link *link,
 			   const struct link_exec *exec)
 {
-	const struct message_exec m = {
+	struct message_exec m = {
 		.flags = exec->spill ? WIRE_EXEC_SPILL : 0,
 		.timeout_usec = exec->timeout_usec,
 		.head_max = WIRE_HEAD_MAX,
@@ -375,6 +377,11 @@ static int link_queue_exec(struct guest_link *link,
 	void *room;
 	int r;
 
+	if (exec->trace && link->traces) {
+		m.flags |= WIRE_EXEC_TRACE;
+		m.trace = (struct bytes){ (const uint8_t *)exec->trace,
+					  strlen(exec->trace) };
+	}
 	r = link_room(link, LINK_FRAME_SMALL, &room);
 	if (r >= 0)
 		r = link_keep(link, message_encode_exec(room, LINK_FRAME_SMALL,

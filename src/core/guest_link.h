@@ -82,6 +82,7 @@ bool guest_link_open(const struct guest_link *link);
 /**
  * struct link_exec - An execution to be sent
  * @call:	Its number in the guest's life, below LINK_REQUEST_FIRST
+ * @trace:	A trace_parent(), for guests that are new enough; may be NULL
  */
 struct link_exec {
 	uint32_t call;
@@ -92,6 +93,7 @@ struct link_exec {
 	size_t stdin_len;
 	usec_t timeout_usec;
 	bool spill;
+	const char *trace;
 };
 
 /*

@@ -156,6 +156,7 @@ static const struct row_field execution_fields[] = {
 	F(err_truncated, FIELD_BOOL),
 	F(state_lost, FIELD_BOOL),
 	F(note, FIELD_TEXT, FIXED),
+	F(trace, FIELD_TEXT, FIXED),
 	F(has_record, FIELD_BOOL, OWN),
 #undef F
 };

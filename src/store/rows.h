@@ -36,6 +36,7 @@ enum {
 	STORE_PATH_B64_SIZE = BASE64_SIZE(1024) + 1,
 	STORE_WORD_SIZE = 32,          /* states, reasons, purposes */
 	STORE_NOTE_SIZE = 64,
+	STORE_TRACE_SIZE = 56,
 	STORE_IMAGE_SIZE = 192,        /* "name@sha256:…" */
 	STORE_NONCE_SIZE = 32,
 	STORE_PROJECT_SIZE = 64 + 1,
@@ -227,7 +228,8 @@ struct store_execution {
 	bool out_truncated;
 	bool err_truncated;
 	bool state_lost;
-	char note[STORE_NOTE_SIZE]; /* fixed; whoever started it knows */
+	char note[STORE_NOTE_SIZE];   /* fixed; whoever started it knows */
+	char trace[STORE_TRACE_SIZE]; /* fixed; traceparent, or "" */
 	bool has_record;
 };
 

@@ -249,6 +249,11 @@ static const char version_11[] =
 	"CREATE INDEX containers_deleted_by_tenant_name"
 	"	ON containers (tenant, name, seq) WHERE deleted = 1;";
 
+/* To which trace of the client's an execution belongs. */
+static const char version_12[] =
+	"ALTER TABLE executions ADD COLUMN"
+	"	trace TEXT NOT NULL DEFAULT '';";
+
 const char *const schema_steps[] = {
 	schema_version_1,
 	version_2,
@@ -261,5 +266,6 @@ const char *const schema_steps[] = {
 	schema_talk,
 	version_10,
 	version_11,
+	version_12,
 };
 const size_t schema_step_count = sizeof(schema_steps) / sizeof(schema_steps[0]);

@@ -57,7 +57,7 @@ struct upstream *turns_upstream(struct turns *turns);
  * @body:	As the client sent it; borrowed during the call only
  * @project:	The path's, or NULL
  * @agent:	The agent that the path names, or NULL
- * @trace:	traceparent, or NULL
+ * @trace:	trace_parent() of the request
  */
 struct turn_request {
 	const struct json_object *body;

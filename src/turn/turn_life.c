@@ -154,7 +154,6 @@ void turn_free(struct turn *t)
 	buf_done(&t->log);
 	buf_done(&t->box.note);
 	buf_done(&t->box.left);
-	free(t->trace);
 	free(t);
 }
 

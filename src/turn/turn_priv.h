@@ -21,6 +21,7 @@
 #include <sys/queue.h>
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "turn/ask.h"
 #include "turn/code_arguments.h"
 #include "turn/context.h"
@@ -148,7 +149,7 @@ struct turn {
 	struct principal who;
 	enum core_dialect dialect;
 	char agent[TURN_AGENT_MAX + 1]; /* with its project; "" without one */
-	char *trace;
+	struct trace trace;
 	struct ask ask;
 	enum turn_state state; /* turn_enter() writes it */
 	size_t step;

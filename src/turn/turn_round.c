@@ -96,7 +96,7 @@ int turn_ask(struct turn *t, struct error *err)
 		.instructions = t->ask.instructions,
 		.items = t->context.items,
 		.item_count = t->context.count,
-		.trace = t->trace,
+		.trace = trace_parent(&t->trace),
 		.encrypted = t->ask.include & ITEM_INCLUDE_ENCRYPTED,
 	};
 	int r;

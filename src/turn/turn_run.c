@@ -175,7 +175,7 @@ int turn_run(struct turn *t, struct part *part, struct error *err)
 		.code = buf_str(&item->text),
 		.code_len = item->text.length,
 		.spill = true,
-		.trace = t->trace,
+		.trace = trace_parent(&t->trace),
 	};
 	struct ticket *ticket = turn_ticket(t);
 	struct error why = ERROR_INIT;

@@ -386,8 +386,8 @@ int turn_create(struct turns *turns, const struct principal *who,
 	if (r < 0)
 		return r;
 	t->dialect = request->project ? DIALECT_FOUNDRY : DIALECT_OPENAI;
-	if (request->trace)
-		t->trace = strdup(request->trace);
+	if (trace_read(request->trace, &t->trace))
+		t->scope.trace_id = t->trace.id;
 	r = read_request(t, request, err);
 	if (r >= 0)
 		r = check_names(t, err);

@@ -63,7 +63,7 @@ struct upstream_item {
  * @options:	JSON object with those of max_output_tokens, temperature, top_p,
  *		top_logprobs, parallel_tool_calls, reasoning, text, user,
  *		metadata, service_tier… that the client gave; NULL: none
- * @trace:	traceparent, or NULL
+ * @trace:	trace_parent() of the request that it is for
  * @encrypted:	What it thinks is wanted in its server's encrypted form, too
  */
 struct upstream_round {

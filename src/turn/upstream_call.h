@@ -94,6 +94,7 @@ int upstream_try_judge(struct upstream_call *call, CURLcode result,
 /**
  * upstream_try_headers() - Those that all tries have; NULL without memory
  * @key:	Of the model's server, or NULL
+ * @trace:	traceparent, or NULL
  */
 struct curl_slist *upstream_try_headers(const char *key, const char *trace);
 

@@ -116,6 +116,8 @@ struct message_ping {
  * @stdin_size:		Bytes of stdin that follow them, up to WIRE_STDIN_MAX
  * @id:			The execution's public id, 1 to WIRE_EXEC_ID_MAX of
  *			[A-Za-z0-9_-]: it names the files of figures and spills
+ * @trace:		With WIRE_EXEC_TRACE, WIRE_TRACE_SIZE of [0-9a-f-]; it
+ *			goes to the code's environment
  *
  * INPUT frames follow until source_size + stdin_size bytes came; no other
  * EXEC may come between. REFUSED may be answered at once or after the last
@@ -131,6 +133,7 @@ struct message_exec {
 	uint32_t source_size;
 	uint32_t stdin_size;
 	struct bytes id;
+	struct bytes trace;
 };
 
 /* INPUT and DATA: 1 to WIRE_CHUNK_MAX bytes. */
@@ -399,6 +402,7 @@ bool wire_path_valid(struct bytes path);
 
 /* The rules of message_exec.id, message_configure.hostname and of MIME types. */
 bool wire_exec_id_valid(struct bytes id);
+bool wire_trace_valid(struct bytes trace);
 bool wire_hostname_valid(struct bytes name);
 bool wire_mime_valid(struct bytes mime);
 

@@ -158,6 +158,8 @@ ssize_t message_encode_exec(uint8_t *buf, size_t size, uint32_t call,
 	put_int(&p, m->source_size, 4);
 	put_int(&p, m->stdin_size, 4);
 	put_bytes(&p, m->id, WIRE_EXEC_ID_MAX, 1);
+	if (m->flags & WIRE_EXEC_TRACE)
+		put_rest(&p, m->trace, WIRE_TRACE_SIZE);
 	return put_end(&p, WIRE_EXEC, call);
 }
 
@@ -174,6 +176,11 @@ int message_decode_exec(const struct frame *f, struct message_exec *ret)
 	ret->source_size = (uint32_t)get_int(&g, 4);
 	ret->stdin_size = (uint32_t)get_int(&g, 4);
 	ret->id = get_bytes(&g, WIRE_EXEC_ID_MAX, 1);
+	ret->trace = (struct bytes){ 0 };
+	if (ret->flags & WIRE_EXEC_TRACE) {
+		ret->trace = get_rest(&g, WIRE_TRACE_SIZE);
+		get_require(&g, wire_trace_valid(ret->trace));
+	}
 
 	get_require(&g, ret->head_max <= WIRE_HEAD_MAX &&
 			ret->tail_max <= WIRE_TAIL_MAX &&

@@ -25,6 +25,21 @@ bool wire_exec_id_valid(struct bytes id)
 	return true;
 }
 
+/* What its parts mean is nothing to us. */
+bool wire_trace_valid(struct bytes trace)
+{
+	size_t i;
+
+	if (trace.size != WIRE_TRACE_SIZE)
+		return false;
+	for (i = 0; i < trace.size; i++)
+		if (trace.data[i] != '-' &&
+		    !(trace.data[i] >= '0' && trace.data[i] <= '9') &&
+		    !(trace.data[i] >= 'a' && trace.data[i] <= 'f'))
+			return false;
+	return true;
+}
+
 bool wire_hostname_valid(struct bytes name)
 {
 	size_t i;

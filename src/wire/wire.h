@@ -62,6 +62,7 @@
 
 /* Ceilings of what frames carry. */
 #define WIRE_EXEC_ID_MAX	64u
+#define WIRE_TRACE_SIZE		55u	/* of a traceparent */
 #define WIRE_SOURCE_MAX		(512u * 1024)
 #define WIRE_STDIN_MAX		(4u * 1024 * 1024)
 #define WIRE_HEAD_MAX		(768u * 1024)
@@ -304,7 +305,8 @@ enum wire_stage {
 
 /* Bits of message_exec.flags. */
 #define WIRE_EXEC_SPILL		0x01u	/* keep what passes the cap as a file */
-#define WIRE_EXEC_FLAGS		0x01u
+#define WIRE_EXEC_TRACE		0x02u	/* its trace is told */
+#define WIRE_EXEC_FLAGS		0x03u
 
 /* Bits of message_configure.flags. */
 #define WIRE_CONFIGURE_EMULATED	0x01u	/* be patient: no KVM */
@@ -312,7 +314,8 @@ enum wire_stage {
 
 /* Bits of message_hello.flags. */
 #define WIRE_HELLO_CONFIGURED	0x01u	/* CONFIGURE is over: do not repeat it */
-#define WIRE_HELLO_FLAGS	0x01u
+#define WIRE_HELLO_TRACES	0x02u	/* knows WIRE_EXEC_TRACE */
+#define WIRE_HELLO_FLAGS	0x03u
 
 /* Bits of message_display.flags. */
 #define WIRE_DISPLAY_FILE	0x01u	/* data is a path below /mnt/data */

@@ -419,3 +419,31 @@ def no_more_inodes_is_user_codes_problem(g):
     assert time.monotonic() - begin < 15
     g.run("import shutil; shutil.rmtree('i')", timeout=300)
     assert g.put("more", b"x") == "ok"
+
+
+TRACE = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+SHOW_TRACE = """
+import os
+print(os.environ.get('TRACEPARENT'), flush=True)
+_ = os.system('echo $TRACEPARENT')
+"""
+
+
+def a_trace_is_in_the_environment_of_its_execution_only(g):
+    trace = TRACE.decode()
+    e = g.run(SHOW_TRACE, trace=TRACE)
+    assert e.stdout == f"{trace}\n{trace}\n", e.stdout
+    e = g.run(SHOW_TRACE)
+    assert e.stdout == "None\n\n", e.stdout
+    # What user code says for itself is left alone.
+    assert g.run("os.environ['TRACEPARENT'] = 'mine'").status == "ok"
+    assert g.run(SHOW_TRACE).stdout == "mine\nmine\n"
+    g.run("del os.environ['TRACEPARENT']")
+
+
+def a_trace_is_no_reason_to_fail(g):
+    assert g.run("import os; kept = os.environ._data\n"
+                 "os.environ._data = None").status == "ok"
+    assert g.run("1 + 1", trace=TRACE).status == "ok"
+    assert g.run("os.environ._data = kept").status == "ok"
+    assert g.run(SHOW_TRACE).stdout == "None\n\n"

@@ -58,6 +58,10 @@ unit_tests += %reldir%/test_settings
 tests_unit_test_settings_SOURCES = %reldir%/test_settings.c %reldir%/test.h
 tests_unit_test_settings_LDADD = $(base_libs) $(CMOCKA_LIBS)
 
+unit_tests += %reldir%/test_trace
+tests_unit_test_trace_SOURCES = %reldir%/test_trace.c %reldir%/test.h
+tests_unit_test_trace_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
 unit_tests += %reldir%/test_worker
 tests_unit_test_worker_SOURCES = %reldir%/test_worker.c %reldir%/test.h
 tests_unit_test_worker_LDADD = $(base_libs) $(CMOCKA_LIBS)

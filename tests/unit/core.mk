@@ -7,6 +7,8 @@ core_fixture = \
 	%reldir%/scripted_guest_say.c \
 	%reldir%/scripted_vmd.c %reldir%/scripted_vmd.h \
 	%reldir%/test.h
+# With -Wl,--wrap=sd_journal_sendv.
+journal = %reldir%/journal.c %reldir%/journal.h
 core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests += \
@@ -37,6 +39,7 @@ unit_tests += \
 	%reldir%/test_core_context \
 	%reldir%/test_core_talk \
 	%reldir%/test_core_tenants \
+	%reldir%/test_core_trace \
 	%reldir%/test_core_definitions
 
 tests_unit_test_core_artifacts_SOURCES = %reldir%/test_core_artifacts.c $(core_fixture)
@@ -48,9 +51,15 @@ tests_unit_test_core_boot_LDADD = $(core_test_libs)
 tests_unit_test_core_capacity_SOURCES = %reldir%/test_core_capacity.c $(core_fixture)
 tests_unit_test_core_capacity_LDADD = $(core_test_libs)
 
-tests_unit_test_core_ends_SOURCES = %reldir%/test_core_ends.c $(core_fixture)
+tests_unit_test_core_ends_SOURCES = %reldir%/test_core_ends.c \
+	$(core_fixture) $(journal)
 tests_unit_test_core_ends_LDADD = $(core_test_libs)
 tests_unit_test_core_ends_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
+
+tests_unit_test_core_trace_SOURCES = %reldir%/test_core_trace.c \
+	$(core_fixture) $(journal)
+tests_unit_test_core_trace_LDADD = $(core_test_libs)
+tests_unit_test_core_trace_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
 
 tests_unit_test_core_drain_SOURCES = %reldir%/test_core_drain.c $(core_fixture)
 tests_unit_test_core_drain_LDADD = $(core_test_libs)

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/name.h"
+#include "base/trace.h"
 #include "core/core.h"
 #include "core/end_reason.h"
 
@@ -90,6 +91,7 @@ struct core {
 	char code[64];
 	size_t code_len;
 	usec_t timeout_usec;
+	struct trace trace;
 	char key[64];
 	bool named;
 	unsigned interrupts;

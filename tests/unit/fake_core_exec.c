@@ -71,6 +71,8 @@ int core_exec_start(struct core *core, const struct principal *who,
 					 .created_at = 1790000000,
 					 .execution_count = 3,
 					 .kernel_epoch = 1 };
+	if (trace_read(spec->trace, &core->trace))
+		core->exec.trace_id = core->trace.id;
 	strcpy(core->exec.id, FAKE_EXEC);
 	strcpy(core->exec.container, container);
 	snprintf(core->exec.note, sizeof(core->exec.note), "%s",

@@ -187,7 +187,8 @@ static void got_open(struct guest_line *l, const struct frame *f)
 	struct scripted_guest *g = l->guest;
 	struct message_hello hello = {
 		.version = WIRE_VERSION,
-		.flags = g->configured ? WIRE_HELLO_CONFIGURED : 0,
+		.flags = (g->configured ? WIRE_HELLO_CONFIGURED : 0) |
+			 (g->knows_no_traces ? 0 : WIRE_HELLO_TRACES),
 		.build = { (const uint8_t *)"test", 4 },
 		.kernel_epoch = g->kernel_epoch,
 		.count = g->kept_count,
@@ -224,6 +225,9 @@ static void got_exec(struct guest_line *l, const struct frame *f)
 	assert_int_equal(message_decode_exec(f, &g->exec), 0);
 	memset(g->exec_id, 0, sizeof(g->exec_id));
 	memcpy(g->exec_id, g->exec.id.data, g->exec.id.size);
+	memset(g->trace, 0, sizeof(g->trace));
+	if (g->exec.trace.size > 0)
+		memcpy(g->trace, g->exec.trace.data, g->exec.trace.size);
 	g->call = f->call;
 	g->execs++;
 	buf_clear(&g->input);

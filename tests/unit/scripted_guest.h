@@ -34,6 +34,7 @@ struct scripted_guest {
 
 	/* What it is */
 	bool configured;
+	bool knows_no_traces; /* as agents before did not */
 	uint32_t kernel_epoch;
 	struct message_hello_exec kept[WIRE_RETAINED_MAX];
 	char kept_id[WIRE_RETAINED_MAX][WIRE_EXEC_ID_MAX + 1];
@@ -66,6 +67,7 @@ struct scripted_guest {
 	/* What it was told last, and how often */
 	uint32_t call;
 	char exec_id[WIRE_EXEC_ID_MAX + 1];
+	char trace[WIRE_TRACE_SIZE + 1]; /* "": none */
 	struct message_exec exec;
 	struct buf input;
 	unsigned execs, interrupts, releases, attaches, deletes, quiesces;

@@ -58,10 +58,39 @@ static void an_execution_answers_when_it_is_over(void **state)
 		"\"total_bytes\":0,\"omitted_bytes\":0},\"results\":[],"
 		"\"error\":null,\"artifacts\":[],\"skipped\":[],\"skipped_count\":0,"
 		"\"execution_count\":3,\"kernel_epoch\":1,"
-		"\"state_lost\":false,\"created_at\":1790000000,"
+		"\"state_lost\":false,\"trace_id\":null,"
+		"\"created_at\":1790000000,"
 		"\"duration_ms\":0,\"cpu_ms\":0,\"peak_memory_bytes\":0}");
 	assert_string_equal(answer_header(&a, "Cupola-Idle-Expires-At"),
 			    "1790001200");
+}
+
+#define TRACE_ID "0af7651916cd43dd8448eb211c80319c"
+#define TRACE "00-" TRACE_ID "-b7ad6b7169203331-01"
+
+/* What is said about the trace in @extra, if anything. */
+static void trace_becomes(struct fixture *fx, const char *extra,
+			  const char *passed_on, const char *told)
+{
+	_cleanup_(buf_done) struct buf b = BUF_INIT(1 << 20);
+
+	write_post(&b, EXEC_PATH, extra,
+		   "{\"code\":\"1\",\"background\":true}");
+	_answer_ struct answer a = ask_bytes(fx, b.data, b.length);
+	assert_int_equal(a.status, 202);
+	assert_string_equal(fx->core->trace.parent, passed_on);
+	assert_non_null(strstr(a.body, told));
+}
+
+static void a_trace_goes_to_core_and_a_bad_one_counts_as_none(void **state)
+{
+	struct fixture *fx = *state;
+
+	trace_becomes(fx, "traceparent: " TRACE "\r\n", TRACE,
+		      "\"trace_id\":\"" TRACE_ID "\"");
+	trace_becomes(fx, "Traceparent: 00-1-2-01\r\n", "",
+		      "\"trace_id\":null");
+	trace_becomes(fx, "", "", "\"trace_id\":null");
 }
 
 static void output_may_be_asked_for_as_base64(void **state)
@@ -385,6 +414,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(an_execution_answers_when_it_is_over),
+		TEST(a_trace_goes_to_core_and_a_bad_one_counts_as_none),
 		TEST(output_may_be_asked_for_as_base64),
 		TEST(fields_are_checked_and_never_clamped),
 		TEST(code_of_the_greatest_length_runs),

@@ -61,6 +61,32 @@ static void exec_arrives_as_it_was_sent(void **state)
 	bytes_equal(got.id, "exec_1");
 }
 
+#define TRACE "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+static void exec_tells_a_trace_or_none(void **state)
+{
+	struct message_exec m = an_exec, got;
+	struct frame f;
+
+	(void)state;
+	f = framed(message_encode_exec(buf, sizeof(buf), 7, &m));
+	assert_int_equal(message_decode_exec(&f, &got), 0);
+	assert_int_equal(got.trace.size, 0);
+
+	m.flags |= WIRE_EXEC_TRACE;
+	assert_int_equal(exec_comes_through(m), -EPROTO);
+	m.trace = BYTES(TRACE);
+	f = framed(message_encode_exec(buf, sizeof(buf), 7, &m));
+	assert_int_equal(message_decode_exec(&f, &got), 0);
+	bytes_equal(got.trace, TRACE);
+
+	m.trace.size--;
+	assert_int_equal(exec_comes_through(m), -EPROTO);
+	m.trace = BYTES("00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-"
+			"01");
+	assert_int_equal(exec_comes_through(m), -EPROTO);
+}
+
 static void exec_beyond_a_ceiling_is_refused(void **state)
 {
 	struct message_exec m = an_exec;
@@ -309,6 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exec_arrives_as_it_was_sent),
+		cmocka_unit_test(exec_tells_a_trace_or_none),
 		cmocka_unit_test(exec_beyond_a_ceiling_is_refused),
 		cmocka_unit_test(hello_lists_what_the_guest_keeps),
 		cmocka_unit_test(hello_of_another_version_tells_only_that),

@@ -79,6 +79,22 @@ def a_test_asks_for_words_and_for_a_call():
         assert 'cupola_model_first_piece_seconds_bucket{model="other",le="+Inf"} 4' in figures
 
 
+def a_trace_reaches_the_model_and_the_log():
+    trace_id = "0af7651916cd43dd8448eb211c80319c"
+    trace = f"00-{trace_id}-b7ad6b7169203331-01"
+    with Model() as model, daemon({"model.url": model.url, "model.name": "m"}) as host:
+        def ask(**headers):
+            answer = host.json("POST", "/v1/responses", {"model": "m", "input": "hello"}, headers=headers)
+            assert answer["status"] == "completed", answer
+            return model.log[-1]["headers"].get("traceparent")
+
+        assert ask(traceparent="00-bad-01") is None
+        assert ask(traceparent=trace) == trace
+        assert ask() is None
+        # The response's line and the request's, which comes after the answer.
+        wait_until(lambda: lines_of(host, f"trace={trace_id}") == 2, PATIENCE, "two lines in the log")
+
+
 def write_key(path, text):
     """As editors and key stores do it: another file takes the name."""
     new = path.with_suffix(".new")
@@ -143,7 +159,7 @@ def a_daemon_that_ends_waits_for_no_model():
 
 
 CASES = (models_are_listed_with_where_they_are, a_test_asks_for_words_and_for_a_call, keys_are_read_again,
-         a_daemon_that_ends_waits_for_no_model)
+         a_trace_reaches_the_model_and_the_log, a_daemon_that_ends_waits_for_no_model)
 
 
 def main():
