@@ -67,7 +67,8 @@ static int no_hypervisor(struct error *err)
 {
 	return error_set(err, ERR_HYPERVISOR,
 			 "No container can be started now: the hypervisor "
-			 "process is not there");
+			 "process is being started; /readyz says when it is "
+			 "ready");
 }
 
 static int find_pool(struct core *core, const struct container_spec *spec,

@@ -109,7 +109,7 @@ int core_pool_image(struct core *core, const char *name, core_image_fn done,
 	if (r == -ENOTCONN)
 		return error_set(err, ERR_HYPERVISOR,
 				 "The image cannot be looked at now: the "
-				 "hypervisor process is not there");
+				 "hypervisor process is being started");
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot look at an image");
 	(void)take_ptr(look);
