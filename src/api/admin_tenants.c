@@ -2,11 +2,13 @@
 /* The operator's calls about tenants and their keys. */
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/handlers.h"
 #include "api/reply.h"
 #include "api/request.h"
+#include "base/cleanup.h"
 #include "base/json.h"
 
 /* ------------------------------------------------------------------------ keys */
@@ -81,6 +83,30 @@ static int read_scopes(const struct json_object *array, unsigned *ret,
 	return 0;
 }
 
+/* What was made is known by now, and only from this. */
+static void note_key(struct request *req, const char *json, size_t size)
+{
+	_cleanup_(json_freep) struct json_object *made = NULL;
+	struct json_string id, tenant;
+
+	if (json_parse(json, size, &made, NULL) < 0)
+		return;
+	id = json_string_of(json_member(made, "id"));
+	tenant = json_string_of(json_member(made, "tenant"));
+	(void)snprintf(req->audit_object, sizeof(req->audit_object), "%s",
+		       id.data ? id.data : "");
+	(void)snprintf(req->audit_tenant, sizeof(req->audit_tenant), "%s",
+		       tenant.data ? tenant.data : "");
+}
+
+static void on_key(void *userdata, const char *json, size_t size,
+		   const struct error *err)
+{
+	if (!error_is_set(err))
+		note_key(userdata, json, size);
+	admin_on_json(userdata, json, size, err);
+}
+
 int admin_keys_create(struct request *req, struct error *err)
 {
 	struct key_fields fields = { .expires_after_s = 0 };
@@ -104,7 +130,7 @@ int admin_keys_create(struct request *req, struct error *err)
 	r = read_scopes(fields.scopes, &spec.scopes, err);
 	if (r < 0)
 		return r;
-	r = core_admin_key_create(req->core, &spec, admin_on_json, req, err);
+	r = core_admin_key_create(req->core, &spec, on_key, req, err);
 	return r < 0 ? r : ROUTE_PENDING;
 }
 
@@ -193,6 +219,8 @@ static int set_tenant(struct request *req, const char *id, struct error *err)
 				     JSON_UNKNOWN_REFUSED, &f, err);
 	if (r < 0)
 		return r;
+	(void)snprintf(req->audit_object, sizeof(req->audit_object), "%s",
+		       id ? id : f.id.data);
 	to = (struct tenant_limits){
 		.max_sessions = limit(f.max_sessions),
 		.max_executions = limit(f.max_executions),

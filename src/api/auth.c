@@ -96,7 +96,7 @@ static int check_peer(struct request *req, struct error *err)
 	if (peer->admin)
 		return core_local(req->core,
 				  req->head.value[FIELD_CUPOLA_TENANT],
-				  &req->who, err);
+				  peer->uid, &req->who, err);
 	if (peer->view && req->match.route->view) {
 		req->operator = true;
 		return 0;

@@ -73,7 +73,7 @@ static bool is_member(const struct membership *m, gid_t group)
 struct http_peer http_peer_of(int fd, const struct http_groups *groups)
 {
 	_cleanup_(membership_done) struct membership m = { .count = 0 };
-	struct http_peer peer = { .local = false };
+	struct http_peer peer = { .local = false, .uid = (uid_t)-1 };
 	socklen_t size = sizeof(int);
 	struct ucred cred;
 	int domain = 0;
@@ -85,6 +85,7 @@ struct http_peer http_peer_of(int fd, const struct http_groups *groups)
 	size = sizeof(cred);
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0)
 		return peer;
+	peer.uid = cred.uid;
 	if (cred.uid == 0 || cred.uid == geteuid()) {
 		peer.admin = true;
 		return peer;

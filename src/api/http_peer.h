@@ -25,12 +25,14 @@ struct http_groups {
  * struct http_peer - Who is at the other end
  * @network:	As whom failures are held against it; 0: not at all
  * @local:	Came by a Unix socket; the rest is false if not
+ * @uid:	Then its user; (uid_t)-1 if that is not known
  * @admin:	root, the daemon's own user, or of the group "cupola-admin"
  * @view:	Of the group "cupola-view"
  */
 struct http_peer {
 	uint64_t network;
 	bool local;
+	uid_t uid;
 	bool admin;
 	bool view;
 };

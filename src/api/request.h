@@ -87,6 +87,8 @@ enum request_state {
  * @operator:	May use the admin calls
  * @container:	Whose deadlines are to be told in the answer's header; set by
  *		the router where the path names one, by handlers otherwise
+ * @audit_object, @audit_tenant: For a route with an audit word: what was acted
+ *		upon, if not the path's parameter, and whose it is, if that is known
  * @out:	Where JSON answers are written
  * @writer:	Into @out
  * @stream:	Follows an execution for it; owned
@@ -113,6 +115,8 @@ struct request {
 	struct http_head head;
 	struct body body;
 	char container[ID_SIZE];
+	char audit_object[ID_SIZE];
+	char audit_tenant[CORE_TENANT_MAX + 1];
 	struct buf out;
 	struct json_writer writer;
 	struct exec_stream *stream;

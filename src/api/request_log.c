@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/http_conn.h"
 #include "api/request.h"
 #include "base/log.h"
 
@@ -44,6 +45,25 @@ static void write_path(const struct request *req, char *out, size_t size)
 		       req->target);
 }
 
+/* Attempts count as well, refused ones above all. */
+static void audit(const struct request *req, const struct log_scope *scope)
+{
+	const struct http_peer *peer = &req->conn->peer;
+	const char *param = req->match.param[0];
+	char uid[16], status[16];
+	const struct log_field fields[] = {
+		{ "UID", uid },
+		{ "OBJECT", req->audit_object[0] ? req->audit_object : param },
+		{ "TENANT", req->audit_tenant },
+		{ "STATUS", status },
+	};
+
+	(void)snprintf(uid, sizeof(uid), "%u", peer->uid);
+	(void)snprintf(status, sizeof(status), "%u", req->status);
+	log_audit(scope, req->match.route->audit, fields,
+		  sizeof(fields) / sizeof(fields[0]));
+}
+
 void request_log(const struct request *req)
 {
 	const struct log_scope scope = {
@@ -66,4 +86,6 @@ void request_log(const struct request *req)
 		 req->who.key_id[0] ? req->who.key_id : "-",
 		 failure->code ? " error=" : "",
 		 failure->code ? error_code_name(failure->code) : "");
+	if (req->match.route && req->match.route->audit)
+		audit(req, &scope);
 }

@@ -2,7 +2,10 @@
 #ifndef API_REQUEST_LOG_H
 #define API_REQUEST_LOG_H
 
-/* The one line in the log that each request gets, at its end. */
+/*
+ * The one line in the log that each request gets, at its end, and one more in
+ * the audit log where its route says so.
+ */
 
 #include "base/clock.h"
 

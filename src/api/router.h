@@ -59,6 +59,8 @@ enum body_kind {
  * @scope:	What the key must be good for, one of several; 0: no key is
  *		asked for
  * @view:	On the Unix socket, those who may only look may come here
+ * @audit:	What log_audit() calls it; each admin call that is more than a
+ *		look has one
  * @container:	The first "{}" is a container, whose deadlines go into the
  *		answer's header
  * @rpc:	Errors, of any method, are told as JSON-RPC has them
@@ -75,6 +77,7 @@ struct route {
 	const char *pattern;
 	unsigned scope;
 	bool view;
+	const char *audit;
 	bool container;
 	enum body_kind body;
 	bool rpc;

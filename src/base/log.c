@@ -1,4 +1,6 @@
 #define SD_JOURNAL_SUPPRESS_LOCATION
+#include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -38,8 +40,8 @@ static const char *const level_names[] = {
 
 enum {
 	/* Room for fields other than the message, and how many there are. */
-	FIELD_BYTES = 1024,
-	FIELD_COUNT = 13,
+	FIELD_BYTES = 2048,
+	FIELD_COUNT = 14 + LOG_AUDIT_FIELDS,
 
 	/* Kept free in a message, so that no cut hides why it failed. */
 	REASON_BYTES = 128,
@@ -50,6 +52,9 @@ struct entry {
 	const struct log_scope *scope;
 	const sd_id128_t *id;
 	const char *identifier;
+	const char *deed; /* of an entry of log_audit(), with its fields */
+	const struct log_field *own;
+	size_t own_count;
 	const char *file;
 	const char *function;
 	int line;
@@ -173,6 +178,8 @@ static void add_scope(struct entry *e, const char *name, const char *value)
 
 static int write_journal(struct entry *e)
 {
+	size_t i;
+
 	add_field(e, "MESSAGE", "%s", e->message);
 	add_field(e, "PRIORITY", "%d", e->priority);
 	add_field(e, "SYSLOG_IDENTIFIER", "%s", e->identifier);
@@ -193,6 +200,10 @@ static int write_journal(struct entry *e)
 		add_scope(e, "VM_NAME", e->scope->vm_name);
 		add_scope(e, "TRACE_ID", e->scope->trace_id);
 	}
+	add_scope(e, "AUDIT", e->deed);
+	for (i = 0; i < e->own_count; i++)
+		if (e->own[i].value && *e->own[i].value)
+			add_scope(e, e->own[i].name, e->own[i].value);
 	return sd_journal_sendv(e->fields, (int)e->count);
 }
 
@@ -274,6 +285,42 @@ int log_full(const struct log_scope *scope, int priority, const sd_id128_t *id,
 	emit(&e);
 	errno = saved;
 	return r;
+}
+
+/* " name=value", the name in lower case as in all lines. */
+static void tell_own(struct entry *e, const struct log_field *field)
+{
+	const size_t limit = sizeof(e->message);
+	char name[32] = " ";
+	size_t i;
+
+	if (!field->value || !*field->value)
+		return;
+	for (i = 0; field->name[i] && i < sizeof(name) - 3; i++)
+		name[i + 1] = (char)tolower(field->name[i]);
+	name[i + 1] = '=';
+	escape(e->message, limit, name, i + 2);
+	escape(e->message, limit, field->value, strlen(field->value));
+}
+
+void log_audit(const struct log_scope *scope, const char *deed,
+	       const struct log_field *fields, size_t count)
+{
+	struct entry e = { .scope = scope,
+			   .priority = LOG_NOTICE,
+			   .identifier = "cupola-audit",
+			   .deed = deed,
+			   .own = fields,
+			   .own_count = count };
+	int saved = errno;
+	size_t i;
+
+	assert(count <= LOG_AUDIT_FIELDS);
+	escape(e.message, sizeof(e.message), deed, strlen(deed));
+	for (i = 0; i < count; i++)
+		tell_own(&e, &fields[i]);
+	emit(&e);
+	errno = saved;
 }
 
 /* Whether one more line is within the budget; counts it if not. */

@@ -96,6 +96,29 @@ int log_full(const struct log_scope *scope, int priority, const sd_id128_t *id,
 	((void)log_full_here(scope, priority, &(id), 0, __VA_ARGS__))
 
 /**
+ * struct log_field - A field of an entry of one's own
+ * @name:	As the journal has it, upper case
+ * @value:	NULL or "": the field is left out
+ */
+struct log_field {
+	const char *name;
+	const char *value;
+};
+
+/**
+ * log_audit() - Note who did what
+ * @scope:	Whom it is about; may be NULL
+ * @deed:	A word for what was done, as in "key_revoke"
+ * @fields:	Who, to what, and how it ended; at most LOG_AUDIT_FIELDS
+ * @count:	How many
+ *
+ * The entry has the identifier "cupola-audit", the field AUDIT with the deed,
+ * and those fields; its message is all of them again. No level drops it.
+ */
+void log_audit(const struct log_scope *scope, const char *deed,
+	       const struct log_field *fields, size_t count);
+
+/**
  * struct log_quota - How much data a guest may put into the log
  * @window_began:	Private
  * @used:		Private: lines in this window
@@ -109,6 +132,7 @@ struct log_quota {
 
 enum {
 	LOG_MESSAGE_MAX = 2048, /* bytes of one message */
+	LOG_AUDIT_FIELDS = 8,
 	LOG_QUOTA_LINES = 50,   /* per LOG_QUOTA_WINDOW and struct */
 	LOG_QUOTA_WINDOW_SEC = 10,
 };

@@ -84,8 +84,8 @@ int core_authenticate(struct core *core, const char *key, size_t key_len,
 	return 0;
 }
 
-int core_local(struct core *core, const char *tenant, struct principal *ret,
-	       struct error *err)
+int core_local(struct core *core, const char *tenant, uid_t uid,
+	       struct principal *ret, struct error *err)
 {
 	const char *id = tenant ? tenant : CORE_TENANT_DEFAULT;
 	const struct tenant *found = tenant_find(core, id);
@@ -93,7 +93,7 @@ int core_local(struct core *core, const char *tenant, struct principal *ret,
 	if (!found)
 		return error_set(err, ERR_NOT_FOUND, "There is no tenant '%s'",
 				 id);
-	*ret = (struct principal){ .scopes = CORE_SCOPE_ALL };
+	*ret = (struct principal){ .uid = uid, .scopes = CORE_SCOPE_ALL };
 	strcpy(ret->tenant, found->id);
 	return 0;
 }

@@ -64,6 +64,7 @@ enum core_scope {
 struct principal {
 	char tenant[CORE_TENANT_MAX + 1];
 	char key_id[ID_MAX + 1]; /* empty on the Unix socket */
+	uid_t uid;               /* then: who is at its other end */
 	unsigned scopes;         /* enum core_scope */
 };
 
@@ -76,9 +77,9 @@ struct principal {
 int core_authenticate(struct core *core, const char *key, size_t key_len,
 		      struct principal *ret, struct error *err);
 
-/** core_local() - The principal of a trusted Unix socket; NULL: "default" */
-int core_local(struct core *core, const char *tenant, struct principal *ret,
-	       struct error *err);
+/** core_local() - The principal of who came by a trusted Unix socket; NULL: "default" */
+int core_local(struct core *core, const char *tenant, uid_t uid,
+	       struct principal *ret, struct error *err);
 
 /**
  * core_request_begin() - Take a place, and a token, for one request with a key

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "base/name.h"
 #include "core/container.h"
 #include "core/exec.h"
 #include "core/vm.h"
+#include "store/hash.h"
 
 /* The calls about executions: see core.h. */
 
@@ -177,6 +180,29 @@ static void accept_fail(struct exec_accept *a, const struct error *err)
 	free(a);
 }
 
+/*
+ * Who has what run: noted before it runs, so that no end of ours comes between.
+ * Of the code there is the digest and no more: it is a client's.
+ */
+static void accept_audit(const struct exec *e, const struct principal *who)
+{
+	char digest[2 * HASH_SIZE + 1] = "", uid[16] = "";
+	uint8_t hash[HASH_SIZE];
+	const struct log_field fields[] = {
+		{ "TENANT", who->tenant },
+		{ "KEY_ID", who->key_id },
+		{ "UID", uid },
+		{ "CODE_SHA256", digest },
+	};
+
+	if (hash_sha256(e->code, e->code_len, hash) >= 0)
+		hex_encode(hash, sizeof(hash), digest);
+	if (!who->key_id[0])
+		(void)snprintf(uid, sizeof(uid), "%u", who->uid);
+	log_audit(&e->scope, "execution", fields,
+		  sizeof(fields) / sizeof(fields[0]));
+}
+
 /* The execution was accepted: the answer follows when the loop has unwound. */
 static void accept_later(struct exec_accept *a)
 {
@@ -218,6 +244,7 @@ static void on_key_committed(void *userdata, int r)
 
 	e->accepting = false;
 	if (r >= 0) {
+		accept_audit(e, &a->who);
 		/* Its session may have ended meanwhile, and it with it. */
 		if (e->state == EXEC_STATE_QUEUED)
 			container_pump(e->container);
@@ -305,6 +332,7 @@ static int start(struct exec_accept *a, struct container *c,
 		container_exec_add(c, a->exec);
 		return 0;
 	}
+	accept_audit(a->exec, &a->who);
 	container_exec_add(c, a->exec);
 	/* Sent already, if it was its turn; the record can wait. */
 	exec_save_start(a->exec);

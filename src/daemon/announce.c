@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "core/core.h"
 #include "daemon/announce.h"
 #include "daemon/daemon.h"
@@ -57,6 +58,18 @@ static bool key_is_good(struct daemon *d)
 	return good;
 }
 
+/* Nobody asked for it: there is no request that would be audited. */
+static void audit_key(const struct json_object *made)
+{
+	const struct log_field fields[] = {
+		{ "OBJECT", json_string_of(json_member(made, "id")).data },
+		{ "TENANT", json_string_of(json_member(made, "tenant")).data },
+	};
+
+	log_audit(NULL, "key_create", fields,
+		  sizeof(fields) / sizeof(fields[0]));
+}
+
 static int keep_key(struct daemon *d, const char *json, size_t size,
 		    struct error *err)
 {
@@ -69,6 +82,7 @@ static int keep_key(struct daemon *d, const char *json, size_t size,
 	key = json_string_of(json_member(answer, "key"));
 	if (!key.data)
 		return error_set(err, ERR_INTERNAL, "The new key is missing");
+	audit_key(answer);
 	return write_line(d, KEY_FILE, key.data, 0600, err);
 }
 

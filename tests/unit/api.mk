@@ -12,6 +12,12 @@ api_fixture_libs = libapi.a libturn.a libcore.a $(base_libs) \
 	$(CURL_LIBS) $(MICROHTTPD_LIBS) \
 	$(GNUTLS_LIBS) $(ARCHIVE_LIBS) $(CMOCKA_LIBS)
 
+unit_tests += %reldir%/test_api_audit
+tests_unit_test_api_audit_SOURCES = %reldir%/test_api_audit.c $(api_fixture) \
+	$(journal)
+tests_unit_test_api_audit_LDADD = $(api_fixture_libs)
+tests_unit_test_api_audit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
+
 unit_tests += %reldir%/test_api_http
 tests_unit_test_api_http_SOURCES = %reldir%/test_api_http.c $(api_fixture)
 tests_unit_test_api_http_LDADD = $(api_fixture_libs)

@@ -7,12 +7,11 @@ core_fixture = \
 	%reldir%/scripted_guest_say.c \
 	%reldir%/scripted_vmd.c %reldir%/scripted_vmd.h \
 	%reldir%/test.h
-# With -Wl,--wrap=sd_journal_sendv.
-journal = %reldir%/journal.c %reldir%/journal.h
 core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests += \
 	%reldir%/test_core_artifacts \
+	%reldir%/test_core_audit \
 	%reldir%/test_core_boot \
 	%reldir%/test_core_budget \
 	%reldir%/test_core_capacity \
@@ -55,6 +54,11 @@ tests_unit_test_core_ends_SOURCES = %reldir%/test_core_ends.c \
 	$(core_fixture) $(journal)
 tests_unit_test_core_ends_LDADD = $(core_test_libs)
 tests_unit_test_core_ends_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
+
+tests_unit_test_core_audit_SOURCES = %reldir%/test_core_audit.c \
+	$(core_fixture) $(journal)
+tests_unit_test_core_audit_LDADD = $(core_test_libs)
+tests_unit_test_core_audit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
 
 tests_unit_test_core_trace_SOURCES = %reldir%/test_core_trace.c \
 	$(core_fixture) $(journal)

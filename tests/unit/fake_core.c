@@ -62,7 +62,8 @@ static int on_later(sd_event_source *source, void *userdata)
 	if (later->image)
 		tell_image(later);
 	if (later->json)
-		later->json(later->userdata, "{\"a\":1}", 7, NULL);
+		later->json(later->userdata, later->json_text,
+			    strlen(later->json_text), NULL);
 	free(later);
 	sd_event_source_unref(source);
 	return 0;
@@ -77,6 +78,7 @@ struct fake_later *fake_core_later(struct core *core, void *userdata)
 					 later) < 0)
 		abort();
 	later->userdata = userdata;
+	later->json_text = "{\"a\":1}";
 	return later;
 }
 
@@ -146,12 +148,12 @@ int core_authenticate(struct core *core, const char *key, size_t key_len,
 	return 0;
 }
 
-int core_local(struct core *core, const char *tenant, struct principal *ret,
-	       struct error *err)
+int core_local(struct core *core, const char *tenant, uid_t uid,
+	       struct principal *ret, struct error *err)
 {
 	(void)core;
 	(void)err;
-	*ret = (struct principal){ .scopes = CORE_SCOPE_ALL };
+	*ret = (struct principal){ .uid = uid, .scopes = CORE_SCOPE_ALL };
 	snprintf(ret->tenant, sizeof(ret->tenant), "%s",
 		 tenant ? tenant : "default");
 	return 0;

@@ -15,6 +15,7 @@ struct fake_later {
 	parts_fn parts;
 	part_fn part;
 	json_fn json;
+	const char *json_text;
 	exec_fn exec;
 	core_image_fn image;
 	definition_fn definition;

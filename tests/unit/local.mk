@@ -9,6 +9,9 @@
 
 unit_tests =
 
+# For those with -Wl,--wrap=sd_journal_sendv.
+journal = %reldir%/journal.c %reldir%/journal.h
+
 include $(top_srcdir)/tests/unit/base.mk
 include $(top_srcdir)/tests/unit/wire.mk
 include $(top_srcdir)/tests/unit/guest.mk

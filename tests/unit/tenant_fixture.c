@@ -17,7 +17,7 @@ struct principal tenant_act_for(struct fixture *fx, const char *tenant)
 	struct error err = ERROR_INIT;
 	struct principal who;
 
-	assert_int_equal(core_local(fx->core, tenant, &who, &err), 0);
+	assert_int_equal(core_local(fx->core, tenant, 0, &who, &err), 0);
 	return who;
 }
 

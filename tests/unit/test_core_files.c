@@ -94,8 +94,8 @@ static void keys_open_until_they_are_revoked(void **state)
 	RUN_UNTIL(fx, r.called);
 	assert_true(core_authenticate(fx->core, key, strlen(key), &who,
 				      &a.err) < 0);
-	assert_int_equal(core_local(fx->core, "acme", &who, &r.err), 0);
-	assert_true(core_local(fx->core, "nobody", &who, &r.err) < 0);
+	assert_int_equal(core_local(fx->core, "acme", 0, &who, &r.err), 0);
+	assert_true(core_local(fx->core, "nobody", 0, &who, &r.err) < 0);
 }
 
 static void count_wake(void *userdata)

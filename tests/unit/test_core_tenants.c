@@ -262,7 +262,7 @@ static void check_erased(struct fixture *fx, const char *container)
 	struct principal who;
 	struct answer a;
 
-	assert_true(core_local(fx->core, "acme", &who, NULL) < 0);
+	assert_true(core_local(fx->core, "acme", 0, &who, NULL) < 0);
 	assert_int_equal(store_container_get(fx->store, NULL, container, &row),
 			 -ENOENT);
 	assert_int_equal(store_tenant_totals(fx->store, "acme", &totals), 0);
@@ -291,7 +291,7 @@ static void a_deleted_tenant_is_erased_whole(void **state)
 	/* From now on, nobody is it, nor can become it. */
 	assert_true(core_authenticate(fx->core, key, strlen(key), &who, NULL) <
 		    0);
-	assert_true(core_local(fx->core, "acme", &who, NULL) < 0);
+	assert_true(core_local(fx->core, "acme", 0, &who, NULL) < 0);
 	assert_int_equal(core_admin_tenant_set(fx->core, "acme",
 					       &(struct tenant_limits){ 0 },
 					       true, on_json, &a, NULL),

@@ -210,6 +210,33 @@ static void in_the_journal_an_entry_has_fields(void **state)
 	assert_non_null(strstr(journal, "ERRNO=2\n"));
 }
 
+static void what_was_done_is_noted_whatever_the_level(void **state)
+{
+	const struct log_scope scope = { .exec_id = "exec_1",
+					 .trace_id = "0af7" };
+	const struct log_field fields[] = {
+		{ "TENANT", "acme" },
+		{ "KEY_ID", NULL },
+		{ "UID", "" },
+		{ "OBJECT", "a\nKEY_ID=b" },
+	};
+	struct fixture *fx = *state;
+
+	log_set_level(LOG_ERR);
+	log_audit(&scope, "key_revoke", fields, 4);
+	assert_string_equal(logged(fx),
+			    "cupola-audit notice: key_revoke tenant=acme "
+			    "object=a\\nKEY_ID=b exec=exec_1 trace=0af7\n");
+
+	become_journal(fx);
+	log_audit(&scope, "key_revoke", fields, 4);
+	assert_non_null(strstr(journal, "SYSLOG_IDENTIFIER=cupola-audit\n"));
+	assert_non_null(strstr(journal,
+			       "EXEC_ID=exec_1\nTRACE_ID=0af7\n"
+			       "AUDIT=key_revoke\nTENANT=acme\n"
+			       "OBJECT=a\nKEY_ID=b\n"));
+}
+
 static void without_a_journal_the_line_is_not_lost(void **state)
 {
 	struct fixture *fx = *state;
@@ -233,6 +260,7 @@ int main(void)
 		with_fixture(a_guest_can_say_so_much_and_no_more),
 		with_fixture(guests_are_silent_above_debug),
 		with_fixture(in_the_journal_an_entry_has_fields),
+		with_fixture(what_was_done_is_noted_whatever_the_level),
 		with_fixture(without_a_journal_the_line_is_not_lost),
 	};
 
