@@ -69,7 +69,7 @@ static int open_place(struct mcp_call *call, struct error *err)
 		call->pool = call->req->match.pool;
 		(void)snprintf(call->bound_to, sizeof(call->bound_to),
 			       "pool %s", call->pool);
-		return core_pool_check(call->req->core, call->pool, err);
+		return core_pool_check(call->req->core, call->pool, NULL, err);
 	default:
 		(void)snprintf(call->bound_to, sizeof(call->bound_to),
 			       "server");

@@ -106,6 +106,7 @@ static int create(struct mcp_call *call, const char *name, bool keeps,
 	if (entry) {
 		container_options_apply(&entry->options, &spec);
 		spec.origin = call->bound_to;
+		spec.image = call->offer.image;
 	}
 	r = core_container_create(req->core, &req->who, &spec, on_opened, req,
 				  err);

@@ -19,7 +19,7 @@ int session_version_read(struct request *req, struct session_call *ret,
 	const char *version;
 	int r;
 
-	r = core_pool_check(req->core, req->match.pool, err);
+	r = core_pool_check(req->core, req->match.pool, NULL, err);
 	if (r >= 0)
 		r = uri_param(&req->uri, "api-version", &version, err);
 	if (r < 0)

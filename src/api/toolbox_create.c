@@ -40,8 +40,8 @@ static int check_things(struct request *req, const struct toolbox_offer *offer,
 	size_t i, k;
 	int r = 0;
 
-	if (offer->pool)
-		r = core_pool_check(req->core, offer->pool, err);
+	if (offer->pool || offer->image)
+		r = core_pool_check(req->core, offer->pool, offer->image, err);
 	for (i = 0; r >= 0 && i < offer->tools; i++) {
 		const struct toolbox_tool *tool = &offer->tool[i];
 

@@ -27,6 +27,7 @@ struct policy_fields {
 	struct json_object *keys;
 	struct json_object *tenants;
 	struct json_string pool;
+	struct json_string image;
 	struct json_object *file_types;
 	int64_t timeout_s;
 	int64_t max_artifact_bytes;
@@ -59,6 +60,7 @@ static const struct json_field policy_table[] = {
 			 .max = TOOLBOX_LIST_MAX),
 	JSON_STRING_FIELD("pool", struct policy_fields, pool, .min = 1,
 			  .max = CORE_NAME_MAX),
+	JSON_STRING_FIELD("image", struct policy_fields, image),
 	JSON_ARRAY_FIELD("file_types", struct policy_fields, file_types,
 			 .max = TOOLBOX_LIST_MAX),
 	JSON_INT_FIELD("timeout_s", struct policy_fields, timeout_s, .min = 1,
@@ -206,7 +208,13 @@ static int read_policies(const struct json_object *object,
 	if (r >= 0)
 		r = check_strings(fields.file_types, "policies.file_types",
 				  err);
+	if (r >= 0 && fields.image.data && !core_image_is_pin(fields.image.data))
+		r = api_refuse(err, "policies.image",
+			       "must be the name of an image, '@' and the first "
+			       "12 digits of its digest",
+			       "invalid_value");
 	ret->pool = fields.pool.data;
+	ret->image = fields.image.data;
 	ret->timeout_s = fields.timeout_s;
 	ret->max_artifact_bytes = fields.max_artifact_bytes;
 	ret->file_types = fields.file_types;

@@ -11,6 +11,7 @@
  *   allowed_keys, allowed_tenants	who may use its MCP endpoint; all that
  *					reach it, if neither is given
  *   pool				whose VMs its containers are
+ *   image				the one that pool has to run, NAME@DIGITS
  *   timeout_s				limit of one call
  *   file_types				extensions, as in "csv", of the files
  *					that results link to
@@ -52,6 +53,7 @@ struct toolbox_offer {
 	struct toolbox_tool tool[TOOLBOX_TOOLS_MAX];
 	size_t tools;
 	const char *pool;		/* NULL: the default */
+	const char *image;		/* a pin; NULL: any */
 	int64_t timeout_s;		/* 0: none of its own */
 	int64_t max_artifact_bytes;	/* 0: any */
 	const struct json_object *file_types;	/* NULL: any */

@@ -119,6 +119,19 @@ struct container {
 	uint64_t cpu_usec;
 };
 
+/* container_pool.c: where it is made */
+
+/** container_pool_find() - The pool that a spec asks for, if it can serve now */
+int container_pool_find(struct core *core, const struct container_spec *spec,
+			struct pool **ret, struct error *err);
+
+/** container_pool_moved_on() - Return: the refusal of a pin to another image */
+int container_pool_moved_on(const struct pool *pool, const char *image,
+			    struct error *err);
+
+/** container_pool_unserved() - Return: the refusal while vmd is not there */
+int container_pool_unserved(struct error *err);
+
 /* container.c: life; container_row.c: its row */
 
 int container_new(struct core *core, const struct container_spec *spec,

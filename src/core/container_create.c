@@ -33,6 +33,7 @@ struct create {
 	struct principal who;
 	char earlier[ID_SIZE]; /* what the same key gave before */
 	char *key;             /* Idempotency-Key, or NULL */
+	bool pinned;           /* to the container's image */
 	uint8_t body_sha256[HASH_SIZE];
 	container_fn done;
 	void *userdata;
@@ -51,54 +52,6 @@ static void create_freep(struct create **cr)
 }
 
 /* ------------------------------------------------------------------ checks */
-
-int core_pool_check(struct core *core, const char *name, struct error *err)
-{
-	int r;
-
-	if (pool_find(core, name))
-		return 0;
-	r = error_set(err, ERR_NOT_FOUND, "There is no pool '%s'", name);
-	error_set_param(err, "pool");
-	return r;
-}
-
-static int no_hypervisor(struct error *err)
-{
-	return error_set(err, ERR_HYPERVISOR,
-			 "No container can be started now: the hypervisor "
-			 "process is being started; /readyz says when it is "
-			 "ready");
-}
-
-static int find_pool(struct core *core, const struct container_spec *spec,
-		     struct pool **ret, struct error *err)
-{
-	const char *name = spec->pool ? spec->pool : CORE_POOL_DEFAULT;
-	struct pool *pool = pool_find(core, name);
-	int r;
-
-	if (!pool)
-		return core_pool_check(core, name, err);
-	if (!vmd_client_hello(core->vmd))
-		r = no_hypervisor(err);
-	else if (!pool->known)
-		r = error_set(err, ERR_HYPERVISOR,
-			      "Pool '%s' is not known to "
-			      "the hypervisor process",
-			      name);
-	else if (pool->vmd.problem[0])
-		r = error_set(err, ERR_CAPACITY,
-			      "Pool '%s' cannot start "
-			      "containers: %s",
-			      name, pool->vmd.problem);
-	else
-		r = 0;
-	if (r < 0)
-		error_set_reason(err, "capacity");
-	*ret = pool;
-	return r;
-}
 
 static int check_minutes(const struct container_spec *spec, struct error *err)
 {
@@ -294,9 +247,13 @@ static void on_refused(struct waiter *w, const struct error *err)
 static int create_go_on(struct create *cr, struct error *err)
 {
 	struct container *c = cr->container;
-	int r;
+	int r = 0;
 
-	r = take_vm(c, err);
+	/* It waited, and the pool has got another image. */
+	if (cr->pinned && strcmp(c->image, c->pool->image) != 0)
+		r = container_pool_moved_on(c->pool, c->image, err);
+	if (r >= 0)
+		r = take_vm(c, err);
 	if (r < 0)
 		return r;
 	container_put_row(c, cr->batch);
@@ -311,7 +268,7 @@ static bool on_room(struct waiter *w, struct error *err)
 	struct create *cr = create_of(w);
 
 	if (!vmd_client_hello(cr->core->vmd)) {
-		(void)no_hypervisor(err);
+		(void)container_pool_unserved(err);
 		return false;
 	}
 	if (create_go_on(cr, err) < 0) {
@@ -394,6 +351,7 @@ static int create_new(struct core *core, const struct principal *who,
 	cr->who = *who;
 	cr->done = done;
 	cr->userdata = userdata;
+	cr->pinned = spec->image != NULL;
 	if (spec->idempotency.key) {
 		memcpy(cr->body_sha256, spec->idempotency.body_sha256,
 		       sizeof(cr->body_sha256));
@@ -455,7 +413,7 @@ int core_container_create(struct core *core, const struct principal *who,
 	if (r >= 0)
 		r = check_minutes(spec, err);
 	if (r >= 0)
-		r = find_pool(core, spec, &pool, err);
+		r = container_pool_find(core, spec, &pool, err);
 	if (r >= 0)
 		r = container_new(core, spec, who, pool, &c, err);
 	if (r < 0)

@@ -227,11 +227,14 @@ struct idempotency {
  *		dialect and pool it stands for one container as long as that
  *		one's session lives
  * @pool:	NULL: CORE_POOL_DEFAULT
+ * @image:	A pin (core_image_is_pin()): refused if the pool runs another one;
+ *		NULL: whatever it runs
  */
 struct container_spec {
 	const char *name;
 	enum core_dialect dialect;
 	const char *pool;
+	const char *image;
 	unsigned idle_minutes; /* 0: the dialect's default */
 	enum memory_tier memory;
 	size_t file_count;

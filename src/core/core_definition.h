@@ -87,8 +87,18 @@ struct definition_version_view {
 	const char *text;
 };
 
-/** core_pool_check() - Whether there is a pool of this name; ERR_NOT_FOUND */
-int core_pool_check(struct core *core, const char *name, struct error *err);
+/** core_image_is_pin() - NAME@ and the first twelve digits of a digest */
+bool core_image_is_pin(const char *image);
+
+/**
+ * core_pool_check() - Whether there is a pool of this name
+ * @name:	NULL: CORE_POOL_DEFAULT
+ * @image:	The pin that it has to run; NULL: any
+ *
+ * Return: 0, or ERR_NOT_FOUND
+ */
+int core_pool_check(struct core *core, const char *name, const char *image,
+		    struct error *err);
 
 typedef void (*definition_fn)(void *userdata,
 			      const struct definition_view *definition,

@@ -17,6 +17,7 @@ libcore_a_SOURCES = \
 	%reldir%/container_create.c \
 	%reldir%/container_exec.c \
 	%reldir%/container_options.c %reldir%/core_options.h \
+	%reldir%/container_pool.c \
 	%reldir%/container_read.c \
 	%reldir%/container_row.c \
 	%reldir%/conversation.c \

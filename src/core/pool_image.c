@@ -96,7 +96,7 @@ int core_pool_image(struct core *core, const char *name, core_image_fn done,
 	int r;
 
 	if (!pool)
-		return core_pool_check(core, name, err);
+		return core_pool_check(core, name, NULL, err);
 	look = calloc(1, sizeof(*look));
 	if (!look)
 		return error_set_errno(err, -ENOMEM, "Cannot look at an image");

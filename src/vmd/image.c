@@ -204,10 +204,10 @@ int image_find(const char *name, const char *state, struct image *ret_image,
 		return error_set(err, ERR_HYPERVISOR,
 				 "image '%s' has too long a name", name);
 	memcpy(image.name, name, length);
-	if (pin && strlen(pin) != IMAGE_PIN_DIGITS)
+	if (pin && strlen(pin) != VMD_PIN_DIGITS)
 		return error_set(err, ERR_HYPERVISOR,
 				 "image '%s' is not pinned by %d digits of its "
-				 "digest", name, IMAGE_PIN_DIGITS);
+				 "digest", name, VMD_PIN_DIGITS);
 	if (!find_directory(name, state, directory))
 		return error_set(err, ERR_HYPERVISOR,
 				 "image '%s' is not there: make it with "

@@ -13,9 +13,6 @@
 
 #define IMAGE_CMDLINE_MAX 512
 
-/* Of the digest in a directory's name, and so in a pool's that pins it. */
-#define IMAGE_PIN_DIGITS 12
-
 /**
  * struct image - An image, found
  * @name:	As pools call it

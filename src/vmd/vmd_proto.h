@@ -34,6 +34,7 @@
 #define VMD_ID_MAX 48		/* "vm_" and up to 44 characters, and NUL */
 #define VMD_NAME_MAX 64		/* pool and image names, with NUL */
 #define VMD_DIGEST_MAX 80	/* "sha256:" and 64 hex digits, with NUL */
+#define VMD_PIN_DIGITS 12	/* of these in a directory's name and in a pin */
 #define VMD_MESSAGE_MAX 256	/* a sentence, as in struct error */
 #define VMD_URI_MAX 256
 #define VMD_NONCE_SIZE 32

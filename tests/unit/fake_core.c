@@ -197,10 +197,18 @@ void fake_core_fill_container(const struct core *core,
 	strcpy(view->id, core->end_reason ? FAKE_EXPIRED : FAKE_CONTAINER);
 }
 
-int core_pool_check(struct core *core, const char *name, struct error *err)
+bool core_image_is_pin(const char *image)
+{
+	return strchr(image, '@') != NULL;
+}
+
+int core_pool_check(struct core *core, const char *name, const char *image,
+		    struct error *err)
 {
 	(void)core;
-	if (strcmp(name, "nowhere") != 0)
+	if (image && strcmp(image, "python@000000000000") != 0)
+		return error_set(err, ERR_NOT_FOUND, "not '%s'", image);
+	if (!name || strcmp(name, "nowhere") != 0)
 		return 0;
 	return error_set(err, ERR_NOT_FOUND, "There is no pool '%s'", name);
 }
@@ -210,7 +218,7 @@ int core_pool_image(struct core *core, const char *name, core_image_fn done,
 {
 	struct fake_later *later;
 
-	if (core_pool_check(core, name, err) < 0)
+	if (core_pool_check(core, name, NULL, err) < 0)
 		return -ENOENT;
 	later = fake_core_later(core, userdata);
 	later->image = done;
@@ -239,6 +247,8 @@ int core_container_create(struct core *core, const struct principal *who,
 	snprintf(core->name, sizeof(core->name), "%s", spec->name);
 	snprintf(core->pool, sizeof(core->pool), "%s",
 		 spec->pool ? spec->pool : "");
+	snprintf(core->image, sizeof(core->image), "%s",
+		 spec->image ? spec->image : "");
 	snprintf(core->key, sizeof(core->key), "%s",
 		 spec->idempotency.key ? spec->idempotency.key : "");
 	core->dialect = spec->dialect;

@@ -105,6 +105,7 @@ struct core {
 	struct fake_talks *talks;
 	char name[CORE_NAME_MAX + 1];
 	char pool[CORE_NAME_MAX + 1];
+	char image[CORE_NAME_MAX + 1];
 	unsigned watches;
 	struct exec_watch *watch;
 	struct exec_event *events;

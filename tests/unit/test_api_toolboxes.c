@@ -291,6 +291,19 @@ static void a_session_keeps_to_its_toolbox(void **state)
 	assert_int_equal(mcp_code(&other), -32001);
 }
 
+static void an_image_is_pinned_by_its_digest(void **state)
+{
+	struct fixture *fx = *state;
+
+	expect(fx, "POST", BOX "/versions" V,
+	       "{\"tools\":[],\"policies\":{\"image\":\"python\"}}", 400,
+	       "policies.image");
+	expect(fx, "POST", BOX "/versions" V,
+	       "{\"tools\":[],\"policies\":{\"image\":"
+	       "\"python@111111111111\"}}",
+	       404, "python@111111111111");
+}
+
 static void policies_hold(void **state)
 {
 	struct cfile_view files[] = {
@@ -303,7 +316,8 @@ static void policies_hold(void **state)
 	int fd;
 
 	make(fx, "{\"tools\":[{\"type\":\"code_interpreter\"}],\"policies\":{"
-		 "\"pool\":\"big\",\"timeout_s\":7,\"file_types\":[\".csv\"],"
+		 "\"pool\":\"big\",\"image\":\"python@000000000000\","
+		 "\"timeout_s\":7,\"file_types\":[\".csv\"],"
 		 "\"max_artifact_bytes\":10}}");
 	fd = mcp_start(fx, BOX "/mcp" V, "", RUN("code_interpreter"));
 	fx->core->exec.artifacts = files;
@@ -311,6 +325,7 @@ static void policies_hold(void **state)
 	fake_core_done(fx->core, EXEC_OK);
 	_said_ struct said said = mcp_finish(fx, fd);
 	assert_string_equal(fx->core->pool, "big");
+	assert_string_equal(fx->core->image, "python@000000000000");
 	assert_int_equal(fx->core->timeout_usec, 7 * USEC_PER_SEC);
 	assert_non_null(strstr(said.answer.body,
 			       "\"skipped\":[{\"path\":\"/mnt/data/large.csv\","
@@ -404,6 +419,7 @@ int main(void)
 		TEST(the_default_version_is_the_one_promoted),
 		TEST(an_endpoint_says_what_it_lacks_as_rpc),
 		TEST(a_session_keeps_to_its_toolbox),
+		TEST(an_image_is_pinned_by_its_digest),
 		TEST(policies_hold),
 		TEST(a_call_cannot_ask_for_more_time_than_the_policy),
 		TEST(only_those_on_the_list_may_call),

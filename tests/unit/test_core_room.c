@@ -125,6 +125,74 @@ static void who_waited_in_vain_is_told_what_the_host_lacks(void **state)
 			       "256 MiB no container is started"));
 }
 
+static const char PINNED[] = "python@0123456789ab";
+
+static void set_digest(struct fixture *fx, const char *first)
+{
+	(void)snprintf(fx->vmd.hello.pools[0].digest,
+		       sizeof(fx->vmd.hello.pools[0].digest), "sha256:%s%s",
+		       first, "0123456789012345678901234567890123456789abcdef012345");
+}
+
+static int create_pinned(struct fixture *fx, const char *image,
+			 struct answer *ret)
+{
+	const struct container_spec spec = { .name = "x", .image = image };
+
+	*ret = (struct answer){ .called = false };
+	return core_container_create(fx->core, &fx->who, &spec, on_container,
+				     ret, &ret->err);
+}
+
+static void a_pin_is_served_by_its_image_only(void **state)
+{
+	static const char *const others[] = {
+		"python@0123456789ac", "pytho@0123456789ab",
+		"python3@0123456789ab", "python@0123456789a",
+		"python@0123456789abc", "python@", "python", "@", "",
+	};
+	struct fixture *fx = *state;
+	struct answer a;
+	size_t i;
+
+	set_digest(fx, "0123456789ab");
+	fixture_start(fx);
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		assert_true(create_pinned(fx, others[i], &a) < 0);
+		assert_int_equal(a.err.code, ERR_NOT_FOUND);
+		assert_string_equal(a.err.param, "image");
+	}
+	assert_int_equal(create_pinned(fx, PINNED, &a), 0);
+	RUN_UNTIL(fx, a.called);
+	assert_false(a.failed);
+}
+
+/* Between the question and the room for it the operator changed the image. */
+static void a_pin_that_waits_gets_no_other_image(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a;
+
+	set_digest(fx, "0123456789ab");
+	fixture_set(fx, "host.memory_reserve=256M");
+	fixture_set(fx, "session.queue=1");
+	fixture_set(fx, "session.queue_wait=60");
+	fixture_host(fx, 255, 0);
+	fixture_start(fx);
+	assert_int_equal(create_pinned(fx, PINNED, &a), 0);
+	vmd_script_drop(&fx->vmd);
+	RUN_UNTIL(fx, !vmd_client_hello(fx->client));
+	set_digest(fx, "ffff56789abc");
+	fixture_connect(fx);
+	fixture_host(fx, 256, 0);
+	clock_advance(fx->clock, WAITING_LOOK_USEC);
+	RUN_UNTIL(fx, a.called);
+	assert_true(a.failed);
+	assert_int_equal(a.err.code, ERR_NOT_FOUND);
+	assert_non_null(strstr(a.err.message, "runs image 'python@sha256:ffff"));
+	assert_int_equal(fx->vmd.creates, 0);
+}
+
 static void the_kernels_figure_of_memory_is_read(void **state)
 {
 	uint64_t bytes = 0;
@@ -232,6 +300,8 @@ int main(void)
 		TEST(a_host_below_its_floors_starts_nothing),
 		TEST(who_waits_for_the_hosts_memory_gets_it_once_it_is_free),
 		TEST(who_waited_in_vain_is_told_what_the_host_lacks),
+		TEST(a_pin_is_served_by_its_image_only),
+		TEST(a_pin_that_waits_gets_no_other_image),
 		cmocka_unit_test(the_kernels_figure_of_memory_is_read),
 		TEST(the_queue_is_counted),
 		TEST(a_budget_counts_each_session_from_its_own_begin),
