@@ -126,6 +126,14 @@ void admin_on_json(void *userdata, const char *json, size_t size,
 	request_finish(req, r, &failure);
 }
 
+int admin_top(struct request *req, struct error *err)
+{
+	int r;
+
+	r = core_admin_top(req->core, admin_on_json, req, err);
+	return r < 0 ? r : ROUTE_PENDING;
+}
+
 int admin_audit(struct request *req, struct error *err)
 {
 	int r;

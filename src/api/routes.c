@@ -184,6 +184,7 @@ const struct route routes[] = {
 	      .audit = "session_kill"),
 	ADMIN("POST", "sessions/{}/nmi", admin_sessions_nmi,
 	      .audit = "session_nmi"),
+	ADMIN("GET", "top", admin_top, .view = true),
 	ADMIN("GET", "status", admin_status, .view = true),
 	ADMIN("GET", "pools", admin_pools, .view = true),
 	ADMIN("GET", "images", admin_images, .view = true),

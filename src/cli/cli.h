@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct args_option;
 struct client;
@@ -48,7 +49,8 @@ enum { CLI_MESSAGE_MAX = 1024 };
  * @api_key:	From CUPOLA_API_KEY, or NULL
  * @tenant:	Tenant to act for on the Unix socket, or NULL
  * @json:	Answer in JSON
- * @colour:	Standard output is a terminal that wants colours
+ * @terminal:	Standard output is a terminal whose cursor can be moved
+ * @colour:	And wants colours
  * @command:	The command's name, for messages
  * @client:	Made at first use by cli_client()
  * @told:	Set where a command is not to run but to tell its options:
@@ -61,6 +63,7 @@ struct cli {
 	const char *api_key;
 	const char *tenant;
 	bool json;
+	bool terminal;
 	bool colour;
 	const char *command;
 	struct client *client;
@@ -142,8 +145,8 @@ int cmd_completion(struct cli *cli, int argc, char **argv);
 int cmd_doctor(struct cli *cli, int argc, char **argv);
 int cmd_drain(struct cli *cli, int argc, char **argv);
 
-/** drain_remind() - Say on standard error that the host is out of use, if so */
-int drain_remind(struct cli *cli);
+/** drain_remind() - Say that the host is out of use, if so */
+int drain_remind(struct cli *cli, FILE *to);
 
 int cmd_events(struct cli *cli, int argc, char **argv);
 int cmd_exec(struct cli *cli, int argc, char **argv);
@@ -159,6 +162,7 @@ int cmd_nmi(struct cli *cli, int argc, char **argv);
 int cmd_ps(struct cli *cli, int argc, char **argv);
 int cmd_run(struct cli *cli, int argc, char **argv);
 int cmd_shell(struct cli *cli, int argc, char **argv);
+int cmd_top(struct cli *cli, int argc, char **argv);
 int cmd_undrain(struct cli *cli, int argc, char **argv);
 int cmd_version(struct cli *cli, int argc, char **argv);
 

@@ -141,13 +141,13 @@ int cmd_undrain(struct cli *cli, int argc, char **argv)
 	return r < 0 ? r : drain_print(cli, answer);
 }
 
-int drain_remind(struct cli *cli)
+int drain_remind(struct cli *cli, FILE *to)
 {
 	_cleanup_(json_freep) struct json_object *answer = NULL;
 	int r = calls_get_json(cli, DRAIN_PATH, &answer);
 
 	if (r >= 0 && strcmp(view_string(answer, "state"), "off") != 0)
-		(void)fprintf(stderr,
+		(void)fprintf(to,
 			      "cupolactl: no new sessions are taken until "
 			      "\"cupolactl undrain\"\n");
 	return r;

@@ -40,10 +40,12 @@ libcli_a_SOURCES = \
 	%reldir%/table.c %reldir%/table.h \
 	%reldir%/tenants.c \
 	%reldir%/text.c %reldir%/text.h \
+	%reldir%/top.c \
 	%reldir%/transfer.c %reldir%/transfer.h \
 	%reldir%/usage.c \
 	%reldir%/version.c \
-	%reldir%/views.c %reldir%/views.h
+	%reldir%/views.c %reldir%/views.h \
+	%reldir%/watch.c %reldir%/watch.h
 
 cli_libs = libcli.a $(base_libs) $(CURL_LIBS) $(EDIT_LIBS) -lm
 

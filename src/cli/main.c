@@ -25,8 +25,9 @@ static void cli_init(struct cli *cli)
 	if (!cli->socket)
 		cli->socket = DEFAULT_SOCKET;
 	cli->api_key = environment("CUPOLA_API_KEY");
-	cli->colour = isatty(STDOUT_FILENO) && !environment("NO_COLOR") &&
-		      term && strcmp(term, "dumb") != 0;
+	cli->terminal = isatty(STDOUT_FILENO) && term &&
+			strcmp(term, "dumb") != 0;
+	cli->colour = cli->terminal && !environment("NO_COLOR");
 }
 
 static int run_command(struct cli *cli, int argc, char **argv)

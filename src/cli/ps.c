@@ -7,6 +7,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/views.h"
+#include "cli/watch.h"
 
 static const struct table_column columns[] = {
 	{ "CONTAINER", false }, { "NAME", false },      { "STATE", false },
@@ -55,29 +56,45 @@ static int add_row(struct cli *cli, const struct json_object *object,
 	return 0;
 }
 
-int cmd_ps(struct cli *cli, int argc, char **argv)
+struct ps {
+	bool all;
+	struct watch watch;
+};
+
+/* The operator's list is on the socket only: it has all tenants. */
+static int look(struct cli *cli, void *userdata)
 {
-	bool all = false;
-	const struct args_option options[] = {
-		{ "all", 'a', NULL, "those that have ended, too",
-		  .flag = &all },
-		{ .name = NULL },
-	};
 	_cleanup_(table_freep) struct table *t =
 		table_new(columns, COLUMN_COUNT);
-	const char *path;
+	const struct ps *ps = userdata;
+	int r;
+
+	if (cli->url)
+		return calls_print_list(cli, "/v1/containers", t, add_row);
+	/* On a screen that is drawn anew, it is a part of the picture. */
+	r = drain_remind(cli, ps->watch.on && !cli->json ? stdout : stderr);
+	if (r < 0)
+		return r;
+	return calls_print_list(cli,
+				ps->all ? "/admin/v1/sessions?all=true" :
+					  "/admin/v1/sessions",
+				t, add_row);
+}
+
+int cmd_ps(struct cli *cli, int argc, char **argv)
+{
+	struct ps ps = { .all = false };
+	const struct args_option options[] = {
+		{ "all", 'a', NULL, "those that have ended, too",
+		  .flag = &ps.all },
+		WATCH_OPTIONS(&ps.watch),
+		{ .name = NULL },
+	};
 	struct args args;
 	int r;
 
 	r = args_parse(cli, argc, argv, options, 0, 0, &args);
 	if (r < 0 || args.help)
 		return r;
-	/* The operator's list is on the socket only: it has all tenants. */
-	if (cli->url)
-		path = "/v1/containers";
-	else
-		path = all ? "/admin/v1/sessions?all=true" :
-			     "/admin/v1/sessions";
-	r = cli->url ? 0 : drain_remind(cli);
-	return r < 0 ? r : calls_print_list(cli, path, t, add_row);
+	return watch_run(cli, &ps.watch, look, &ps);
 }

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,13 +8,30 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
+struct cell {
+	char *text;
+	enum table_paint paint;
+};
+
 struct table {
 	const struct table_column *columns;
 	size_t count;
-	char **cells; /* row after row */
+	struct cell *cells; /* row after row */
 	size_t rows;
 	size_t room; /* in rows */
 };
+
+#define PAINT_BOLD "\033[1m"
+#define PAINT_END "\033[0m"
+
+static const char *const paints[] = {
+	[TABLE_PLAIN] = "",
+	[TABLE_GOOD] = "\033[32m",
+	[TABLE_WARN] = "\033[33m",
+	[TABLE_BAD] = "\033[31m",
+};
+static_assert(sizeof(paints) / sizeof(paints[0]) == TABLE_PAINT_COUNT,
+	      "paints[] doesn't match enum table_paint");
 
 struct table *table_new(const struct table_column *columns, size_t count)
 {
@@ -36,7 +54,7 @@ void table_free(struct table *t)
 	if (!t)
 		return;
 	for (i = 0; i < t->rows * t->count; i++)
-		free(t->cells[i]);
+		free(t->cells[i].text);
 	free(t->cells);
 	free(t);
 }
@@ -44,7 +62,7 @@ void table_free(struct table *t)
 static int table_grow(struct table *t)
 {
 	size_t room = t->room ? 2 * t->room : 16;
-	char **cells;
+	struct cell *cells;
 
 	if (t->rows < t->room)
 		return 0;
@@ -58,7 +76,7 @@ static int table_grow(struct table *t)
 
 int table_add(struct table *t, const char *const *cells)
 {
-	char **row;
+	struct cell *row;
 	size_t i;
 
 	if (table_grow(t) < 0)
@@ -67,17 +85,24 @@ int table_add(struct table *t, const char *const *cells)
 	for (i = 0; i < t->count; i++) {
 		const char *cell = cells[i] && cells[i][0] ? cells[i] : "-";
 
-		row[i] = text_escape(cell);
-		if (!row[i])
+		row[i].paint = TABLE_PLAIN;
+		row[i].text = text_escape(cell);
+		if (!row[i].text)
 			break;
 	}
 	if (i < t->count) {
 		while (i-- > 0)
-			free(row[i]);
+			free(row[i].text);
 		return -ENOMEM;
 	}
 	t->rows++;
 	return 0;
+}
+
+void table_paint(struct table *t, size_t column, enum table_paint paint)
+{
+	assert(t->rows > 0 && column < t->count);
+	t->cells[(t->rows - 1) * t->count + column].paint = paint;
 }
 
 /* What the locale cannot measure counts one column a byte. */
@@ -101,18 +126,20 @@ static size_t text_width(const char *text)
 	return width;
 }
 
-static void print_cell(FILE *out, const char *text, size_t width, bool right,
-		       bool last)
+static void print_cell(FILE *out, const char *text, size_t width,
+		       const struct table_column *column, bool last,
+		       const char *paint)
 {
+	const char *end = paint[0] ? PAINT_END : "";
 	size_t own = text_width(text);
 	int pad = own < width ? (int)(width - own) : 0;
 
-	if (right)
-		fprintf(out, "%*s%s", pad, "", text);
-	else if (last)
-		fputs(text, out); /* no blanks at the end of a line */
+	if (column->right)
+		fprintf(out, "%*s%s%s%s", pad, "", paint, text, end);
+	else if (last) /* no blanks at the end of a line */
+		fprintf(out, "%s%s%s", paint, text, end);
 	else
-		fprintf(out, "%s%*s", text, pad, "");
+		fprintf(out, "%s%s%s%*s", paint, text, end, pad, "");
 	fputs(last ? "\n" : "  ", out);
 }
 
@@ -124,28 +151,29 @@ static void column_widths(const struct table *t, size_t *widths)
 		widths[i] = text_width(t->columns[i].title);
 	for (row = 0; row < t->rows; row++) {
 		for (i = 0; i < t->count; i++) {
-			width = text_width(t->cells[row * t->count + i]);
+			width = text_width(t->cells[row * t->count + i].text);
 			if (width > widths[i])
 				widths[i] = width;
 		}
 	}
 }
 
-void table_print(const struct table *t, FILE *out, bool bold)
+void table_print(const struct table *t, FILE *out, bool colour)
 {
 	size_t widths[TABLE_COLUMNS_MAX];
 	size_t row, i;
 
 	column_widths(t, widths);
-	if (bold)
-		fputs("\033[1m", out);
 	for (i = 0; i < t->count; i++)
-		print_cell(out, t->columns[i].title, widths[i],
-			   t->columns[i].right, i + 1 == t->count);
-	if (bold)
-		fputs("\033[0m", out);
-	for (row = 0; row < t->rows; row++)
-		for (i = 0; i < t->count; i++)
-			print_cell(out, t->cells[row * t->count + i], widths[i],
-				   t->columns[i].right, i + 1 == t->count);
+		print_cell(out, t->columns[i].title, widths[i], &t->columns[i],
+			   i + 1 == t->count, colour ? PAINT_BOLD : "");
+	for (row = 0; row < t->rows; row++) {
+		for (i = 0; i < t->count; i++) {
+			const struct cell *cell = &t->cells[row * t->count + i];
+
+			print_cell(out, cell->text, widths[i], &t->columns[i],
+				   i + 1 == t->count,
+				   colour ? paints[cell->paint] : "");
+		}
+	}
 }

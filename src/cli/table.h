@@ -49,13 +49,26 @@ struct table *table_new(const struct table_column *columns, size_t count);
  */
 int table_add(struct table *t, const char *const *cells);
 
+/** enum table_paint - Whether a cell is to be worried about */
+enum table_paint {
+	TABLE_PLAIN,
+	TABLE_GOOD,
+	TABLE_WARN,
+	TABLE_BAD,
+
+	TABLE_PAINT_COUNT,
+};
+
+/** table_paint() - Give a cell of the row that was added last a colour */
+void table_paint(struct table *t, size_t column, enum table_paint paint);
+
 /**
  * table_print() - Write headings and rows
  * @t:		The table
  * @out:	Where to
- * @bold:	Mark the headings with the terminal's bold
+ * @colour:	Let cells have their colours, and headings the terminal's bold
  */
-void table_print(const struct table *t, FILE *out, bool bold);
+void table_print(const struct table *t, FILE *out, bool colour);
 
 void table_free(struct table *t);
 DEFINE_FREEP(struct table, table_free);

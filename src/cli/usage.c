@@ -12,6 +12,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/views.h"
+#include "cli/watch.h"
 
 enum { LINE_MAX_BYTES = 4096, CELL_MAX = 48 };
 
@@ -185,41 +186,58 @@ static char *usage_path(struct cli *cli, const char *since, const struct by *by)
 			  tenant ? "&tenant=" : "", tenant ? tenant : "", NULL);
 }
 
-int cmd_usage(struct cli *cli, int argc, char **argv)
+struct usage {
+	char *path;
+	const struct by *by;
+	bool csv;
+	struct watch watch;
+};
+
+static int look(struct cli *cli, void *userdata)
 {
 	_cleanup_(json_freep) struct json_object *answer = NULL;
-	_cleanup_free_ char *path = NULL;
+	const struct usage *usage = userdata;
+	const struct json_object *rows;
+	int r;
+
+	r = calls_get_json(cli, usage->path, &answer);
+	if (r < 0)
+		return r;
+	if (cli->json)
+		return calls_print_json(cli, answer);
+	rows = json_member(answer, "usage");
+	return usage->csv ? print_csv(cli, rows) :
+			    print_table(cli, rows, usage->by);
+}
+
+int cmd_usage(struct cli *cli, int argc, char **argv)
+{
+	struct usage usage = { .path = NULL };
 	const char *since = NULL, *what = kinds[0].name;
-	const struct by *by;
-	bool csv = false;
 	const struct args_option options[] = {
 		{ "since", 's', "DAY", "first day, as in 2026-11-29 (30 days)",
 		  .string = &since },
 		{ "by", 'b', "WHAT", "a line for each tenant, day, origin or key",
 		  .string = &what },
 		{ "csv", 'c', NULL, "comma-separated, with all figures",
-		  .flag = &csv },
+		  .flag = &usage.csv },
+		WATCH_OPTIONS(&usage.watch),
 		{ .name = NULL },
 	};
-	const struct json_object *rows;
 	struct args args;
 	int r;
 
 	r = args_parse(cli, argc, argv, options, 0, 0, &args);
 	if (r < 0 || args.help)
 		return r;
-	by = find_kind(what);
-	if (!by)
+	usage.by = find_kind(what);
+	if (!usage.by)
 		return cli_fail(cli, CLI_USAGE,
 				"--by takes 'tenant', 'day', 'origin' or "
 				"'key', not '%s'",
 				what);
-	path = usage_path(cli, since, by);
-	r = calls_get_json(cli, path, &answer);
-	if (r < 0)
-		return r;
-	if (cli->json)
-		return calls_print_json(cli, answer);
-	rows = json_member(answer, "usage");
-	return csv ? print_csv(cli, rows) : print_table(cli, rows, by);
+	usage.path = usage_path(cli, since, usage.by);
+	r = watch_run(cli, &usage.watch, look, &usage);
+	free(usage.path);
+	return r;
 }

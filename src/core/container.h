@@ -112,6 +112,11 @@ struct container {
 	struct timer *harvest_deadline;
 	bool harvesting; /* the timer's next is the deadline */
 
+	/* The execution that ended last, if this daemon knows it */
+	char last_exec[ID_SIZE];
+	enum exec_status last_status;
+	usec_t last_ended_usec; /* wall */
+
 	struct usage_view usage;
 	usec_t assigned_usec; /* as long as there is no VM to tell */
 	usec_t metered_usec;  /* by budget.c, from then on; 0: not; wall */

@@ -109,6 +109,9 @@ void container_pump(struct container *c)
 
 void container_exec_over(struct container *c, struct exec *e)
 {
+	strcpy(c->last_exec, e->id);
+	c->last_status = e->status;
+	c->last_ended_usec = e->ended_usec;
 	if (c->running != e) {
 		if (e->listed)
 			queue_remove(c, e);

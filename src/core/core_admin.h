@@ -46,6 +46,18 @@ typedef void (*json_fn)(void *userdata, const char *json, size_t size,
 int core_admin_audit(struct core *core, json_fn done, void *userdata,
 		     struct error *err);
 
+/**
+ * core_admin_top() - What each VM takes of the host right now, and for whom
+ *
+ * Answers {"data":[{"vm","pool","container" and what is known of it,"vcpus",
+ * "memory_mib","disk_bytes","cpu_usec","memory_used_bytes",
+ * "disk_used_bytes"}…],"clock_usec"}, in no order. What cannot be measured is
+ * null, and so is the VM of a session that waits for one. The share of the CPU
+ * is the difference of two answers, by "clock_usec".
+ */
+int core_admin_top(struct core *core, json_fn done, void *userdata,
+		   struct error *err);
+
 /** core_admin_status() - Pools, images, accelerator, backend, versions */
 int core_admin_status(struct core *core, struct buf *ret_json,
 		      struct error *err);

@@ -24,6 +24,9 @@ enum exec_status {
 /** exec_status_name() - As API clients read it: "ok", "kernel_died", … */
 const char *exec_status_name(enum exec_status status);
 
+/** exec_status_parse() - The same the other way round */
+enum exec_status exec_status_parse(const char *name);
+
 /** exec_status_sentence() - Why it did not end by itself; NULL if it did */
 const char *exec_status_sentence(enum exec_status status);
 

@@ -43,7 +43,7 @@ const char *exec_status_name(enum exec_status status)
 	return status_names[status];
 }
 
-static enum exec_status exec_status_parse(const char *name)
+enum exec_status exec_status_parse(const char *name)
 {
 	int status;
 

@@ -80,6 +80,11 @@ static void on_last_execution(void *userdata, const struct store_execution *row)
 	struct container *c = userdata;
 
 	c->next_number = (uint32_t)row->number + 1;
+	if (!row->ended_usec)
+		return;
+	strcpy(c->last_exec, row->id);
+	c->last_status = exec_status_parse(row->status);
+	c->last_ended_usec = row->ended_usec;
 }
 
 static void load_number(void *object, void *userdata)

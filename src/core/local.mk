@@ -75,6 +75,7 @@ libcore_a_SOURCES = \
 	%reldir%/talk_context.c \
 	%reldir%/tenant.c %reldir%/tenant.h \
 	%reldir%/tenant_admin.c \
+	%reldir%/top.c \
 	%reldir%/upload.c %reldir%/upload.h \
 	%reldir%/usage.c %reldir%/usage.h \
 	%reldir%/usage_json.c \

@@ -45,6 +45,18 @@ def test_tables_and_json_tell_the_same(daemon, box):
     assert box.id in daemon.ctl("inspect", box.id).stdout
 
 
+def test_top_measures_what_a_session_takes(daemon, box):
+    box.run("open('/mnt/data/big', 'wb').write(b'x' * 20_000_000)\n"
+            "import os; os.sync()")
+    rows = json.loads(daemon.ctl("top", "--json").stdout)["data"]
+    row = next(r for r in rows if r["container"] == box.id)
+    assert row["cpu_usec"] > 0 and 0 <= row["cpu_share"] < 2
+    assert 20_000_000 < row["disk_used_bytes"] < row["disk_bytes"]
+    assert 100_000_000 < row["memory_used_bytes"]
+    assert row["last_execution"]["status"] == "ok"
+    assert box.id in daemon.ctl("top").stdout
+
+
 def test_files_in_and_out(daemon, box, tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("through the CLI")

@@ -10,6 +10,7 @@ core_fixture = \
 core_test_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests += \
+	%reldir%/test_core_admin \
 	%reldir%/test_core_artifacts \
 	%reldir%/test_core_audit \
 	%reldir%/test_core_boot \
@@ -67,6 +68,9 @@ tests_unit_test_core_trace_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
 
 tests_unit_test_core_drain_SOURCES = %reldir%/test_core_drain.c $(core_fixture)
 tests_unit_test_core_drain_LDADD = $(core_test_libs)
+
+tests_unit_test_core_admin_SOURCES = %reldir%/test_core_admin.c $(core_fixture)
+tests_unit_test_core_admin_LDADD = $(core_test_libs)
 
 tests_unit_test_core_events_SOURCES = %reldir%/test_core_events.c $(core_fixture)
 tests_unit_test_core_events_LDADD = $(core_test_libs)

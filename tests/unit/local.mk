@@ -24,7 +24,7 @@ include $(top_srcdir)/tests/unit/cli.mk
 include $(top_srcdir)/tests/unit/daemon.mk
 
 # What those in Python share.
-EXTRA_DIST += %reldir%/tap.py
+EXTRA_DIST += %reldir%/tap.py %reldir%/ctl_fixture.py
 
 TESTS += %reldir%/test_bench.py
 dist_check_SCRIPTS += %reldir%/test_bench.py

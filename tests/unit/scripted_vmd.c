@@ -195,6 +195,24 @@ static void got_list(struct scripted_vmd *v, uint64_t serial)
 		answer(v, serial, 0, NULL, 0, -1);
 }
 
+static void got_inspect(struct scripted_vmd *v, uint64_t serial,
+			const struct vmd_name *name)
+{
+	const struct scripted_vm *vm = find(v, name->vm_id);
+	struct vmd_details details = {
+		.vcpus = 2,
+		.disk_bytes = 1000,
+		.disk_used_bytes = 100,
+		.rss_bytes = VMD_UNKNOWN,
+	};
+
+	if (vm) {
+		details.vm.cpu_usec = 5000;
+		strcpy(details.vm.vm_id, name->vm_id);
+	}
+	answer(v, serial, vm ? 0 : -ENOENT, &details, sizeof(details), -1);
+}
+
 static void got_manifest(struct scripted_vmd *v, uint64_t serial)
 {
 	int fd = -1;
@@ -233,6 +251,9 @@ static int on_packet(struct vmd_packet *packet, void *userdata)
 		break;
 	case VMD_LIST:
 		got_list(v, packet->serial);
+		break;
+	case VMD_INSPECT:
+		got_inspect(v, packet->serial, packet->body);
 		break;
 	case VMD_MANIFEST:
 		got_manifest(v, packet->serial);

@@ -447,6 +447,7 @@ def try_admin(c):
     c.call("GET", "/admin/v1/sessions?all=true")
     c.call("GET", f"/admin/v1/sessions/{session}")
     c.call("GET", "/admin/v1/sessions/cntr_no", expect=404)
+    c.call("GET", "/admin/v1/top")
     status = c.call("GET", "/admin/v1/status")
     assert c.call("GET", "/admin/v1/pools")["pools"][0]["name"] == "default"
     image = c.call("GET", "/admin/v1/images")["images"][0]
