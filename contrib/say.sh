@@ -11,6 +11,7 @@ say_log=${say_log:-/dev/null}	# where the output of stages goes
 say_titles=()			# what say_table prints
 say_seconds=()
 say_job=
+say_status=0			# of the last stage
 say_reason=
 
 # die SENTENCE - Give up, for a reason that a person can act on.
@@ -92,17 +93,39 @@ say_progress()
 # stage TITLE COMMAND... - Run a command as a stage; if it fails, so do we.
 stage()
 {
-	stage_try "$@" || stage_failed "$1"
+	stage_try "$@"
+	[ "$say_status" -eq 0 ] || stage_failed "$1"
 }
 
-# stage_try TITLE COMMAND... - Run a command as a stage.
+# say_need_errexit - Give up where bash ignores "set -e": in all that a condition
+# calls, subshells included. A stage there would go on after what fails in it.
+say_need_errexit()
+{
+	local ignored
+
+	ignored=$(
+		set +e
+		(
+			set -e
+			false
+			echo yes
+		)
+		true
+	)
+	[ -z "$ignored" ] || die "a stage is part of a condition"
+}
+
+# stage_try TITLE COMMAND... - Run a command as a stage; never as a condition.
 #
-# Return: the command's status; say_reason has its sentence, if it left one
+# Leaves the command's status in say_status and, if it left one, its sentence in
+# say_reason.
 stage_try()
 {
-	local title=$1 start took status=0 result=''
+	local title=$1 start took result=''
 
 	shift
+	say_need_errexit
+	say_status=0
 	start=$(say_clock)
 	: >"$say_reason"
 	printf '== %s\n' "$title" >>"$say_log"
@@ -117,16 +140,15 @@ stage_try()
 	if [ -t 2 ]; then
 		say_progress "$title" "$start"
 	fi
-	wait "$say_job" || status=$?
+	wait "$say_job" || say_status=$?
 	say_job=
 
 	took=$(($(say_clock) - start))
 	say_titles+=("$title")
 	say_seconds+=("$took")
-	[ "$status" -eq 0 ] || result='  failed'
+	[ "$say_status" -eq 0 ] || result='  failed'
 	printf '%-42s %6s s%s\n' "$title" "$(say_tenths "$took")" \
 		"$result" >&2
-	return "$status"
 }
 
 stage_failed()

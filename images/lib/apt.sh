@@ -68,7 +68,7 @@ apt_prepare()
 apt_version()
 {
 	apt_own apt-cache show --no-all-versions "$1" 2>/dev/null |
-		sed -n 's/^Version: //p' | head -n 1
+		sed -n 's/^Version: //p' | head -n 1 || true
 }
 
 # apt_fetch PACKAGE TREE - Unpack a package into a directory, uninstalled

@@ -17,7 +17,7 @@ kernel_depends()
 {
 	apt_own apt-cache depends "$1" |
 		awk -v prefix="$2" '$1 == "Depends:" &&
-			index($2, prefix) == 1 { print $2; exit }'
+			index($2, prefix) == 1 && !found++ { print $2 }'
 }
 
 # kernel_find WHICH - Set kernel_entry to the cache's directory for it
