@@ -14,8 +14,10 @@ SOCKET = "/run/cupola/cupola.sock"
 IMAGES = pathlib.Path("/var/lib/cupola/images")
 VMS = pathlib.Path("/var/lib/cupola/vmd/vm")
 
-# Nested emulation: what hardware does in a second takes ten and more.
-PATIENCE = 240
+# Nested emulation, on a machine that may have more to do: what hardware does in
+# a second takes ten, and has taken a hundred. Long enough to tell hanging from
+# waiting, no more.
+PATIENCE = 900
 
 state = {}
 

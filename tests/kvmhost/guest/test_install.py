@@ -53,7 +53,7 @@ def test_the_units_start_once_there_is_an_image():
     run("ln", "-s", image.name, str(host.IMAGES / "python-minimal"))
     pathlib.Path("/etc/cupola/cupolad.conf").write_text(CONFIG)
     run("cupolad", "--check-config")
-    host.systemctl("start", "cupolad.socket", "cupolad.service", timeout=600)
+    host.systemctl("start", "cupolad.socket", "cupolad.service")
     host.await_ready()
     for unit in ("cupolad.service", "cupolad.socket", "cupola-vmd.service",
                  "cupola-vmd.socket"):

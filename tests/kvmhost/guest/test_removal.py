@@ -12,7 +12,7 @@ NO_QUESTIONS = {"DEBIAN_FRONTEND": "noninteractive",
 def test_removal_ends_vms_and_keeps_what_is_stored():
     one = host.Session("last")
     one.output("print(1)")
-    run("dpkg", "-r", "cupola", env=NO_QUESTIONS, timeout=600)
+    run("dpkg", "-r", "cupola", env=NO_QUESTIONS)
     host.until(lambda: not host.qemus(), "all VMs to end")
     assert not pathlib.Path(host.SOCKET).exists()
     assert pathlib.Path("/var/lib/cupola/daemon/db.sqlite").exists()
@@ -20,7 +20,7 @@ def test_removal_ends_vms_and_keeps_what_is_stored():
 
 
 def test_purge_erases_nothing_when_nobody_can_be_asked():
-    run("dpkg", "-P", "cupola", env=NO_QUESTIONS, timeout=600)
+    run("dpkg", "-P", "cupola", env=NO_QUESTIONS)
     assert not pathlib.Path("/etc/cupola/cupolad.conf").exists()
     assert pathlib.Path("/var/lib/cupola/daemon/db.sqlite").exists()
     assert host.image_state() == host.state["images"]

@@ -7,7 +7,7 @@
 # wrong, and so did a boot of the box now and then. So there is a hard limit of
 # time, and one more try.
 
-machine_seconds=${KVMHOST_SECONDS:-2400}
+machine_seconds=${KVMHOST_SECONDS:-5400}
 
 # machine_boot ROOT SNAPSHOT LOG SECONDS
 machine_boot()
@@ -49,7 +49,7 @@ machine_job_disk()
 	cp -RL --preserve=mode "$image" "$disk/images/python-minimal"
 	[ ${#jobs[@]} -eq 0 ] || printf '%s\n' "${jobs[@]}" >"$disk/jobs"
 	machine_job_disk_of "$disk"
-	rm -rf "$disk"
+	tree_remove "$disk"
 }
 
 machine_try()

@@ -7,7 +7,7 @@ package_build()
 {
 	local tree=$builder/build
 
-	rm -rf "$tree" "$out/packages"
+	tree_remove "$tree" "$out/packages"
 	mkdir -p "$tree/src" "$out/packages"
 	cd "$source_dir"
 	git -c safe.directory="$source_dir" ls-files -z |
@@ -15,10 +15,11 @@ package_build()
 	in_builder dpkg-buildpackage -b -us -uc -rfakeroot -Pnocheck
 	in_builder sh -c 'lintian --fail-on error --tag-display-limit 0 ../*.changes'
 	mv "$tree"/*.deb "$out/packages/"
-	rm -rf "$tree"
+	tree_remove "$tree"
 }
 
-# in_builder COMMAND... - In the source tree there
+# in_builder COMMAND... - In the source tree there; what is mounted for it ends
+# with it
 in_builder()
 {
 	unshare --mount --pid --fork sh -c '

@@ -1,55 +1,89 @@
 # shellcheck shell=bash
 #
 # The root file system of the host in the box, and of the tree to build packages
-# in. Both are made once for a recipe, which is this file.
+# in. Both are made once for a recipe, which is this file and what the packages
+# say that they depend on, since neither has a network later.
 
 host_suite=trixie
-# What the package "cupola" depends on is here, since the host has no network.
 host_packages=(
 	systemd-sysv dbus udev kmod linux-image-cloud-amd64 procps
 	libvirt-daemon-system libvirt-clients polkitd qemu-system-x86
 	apparmor adduser debconf e2fsprogs curl jq python3
-	libarchive13t64 libcurl3t64-gnutls libgnutls30t64 libinih1 libjson-c5
-	libmagic1t64 libmicrohttpd12t64 libnettle8t64 libsqlite3-0
-	libunistring5 libxml2
 )
-builder_packages=(
-	autoconf automake debhelper fakeroot gcc lintian make pkgconf
-	libarchive-dev libcmocka-dev libcurl4-gnutls-dev libgnutls28-dev
-	libinih-dev libjson-c-dev libmagic-dev libmicrohttpd-dev
-	libseccomp-dev libsqlite3-dev libsystemd-dev libunistring-dev
-	libvirt-dev libxml2-dev nettle-dev
-)
+builder_packages=(fakeroot lintian)
 # Sparse.
 host_disk_bytes=3G
 
-recipe_suite=$host_suite	# for root_sources
-
-# Of this recipe, and of what runs in the host before there is a job.
-host_key()
+# package_names - The packages of a dependency field, first choices, without
+# versions and without what only tests need
+package_names()
 {
-	cat "$here/lib/root.sh" "$here/guest/job.service" | sha256sum | head -c 12
+	tr ',' '\n' | sed -n -e '/<!nocheck>/d' \
+		-e 's/^[[:space:]]*\([a-z0-9][a-z0-9.+-]*\).*/\1/p' | sort -u
 }
 
+# recipe_key WORD... - Of the recipe, and of WORDs that belong to it
+recipe_key()
+{
+	{
+		cat "$here/lib/root.sh"
+		printf '%s\n' "$@"
+	} | sha256sum | head -c 12
+}
+
+# host_find - Set host, after the packages are there
 host_find()
 {
-	host=$cache/host@$(host_key)
+	local deb names
+
+	deb=$(echo "$packages"/cupola_*.deb)
+	[ -e "$deb" ] || die "$packages has no package cupola, or many"
+	names=$(dpkg-deb --field "$deb" Pre-Depends Depends |
+		sed 's/^[A-Z][A-Za-z-]*://' | package_names)
+	mapfile -t -O "${#host_packages[@]}" host_packages <<<"$names"
+	host=$cache/host@$(recipe_key "${host_packages[@]}" \
+		"$(cat "$here/guest/job.service" "$here/guest/warm/run")")
 }
 
 builder_find()
 {
-	builder=$cache/builder@$(sha256sum <"$here/lib/root.sh" | head -c 12)
+	local names
+
+	names=$(awk '/^[^[:space:]]/ { on = 0 }
+		sub(/^Build-Depends:/, "") { on = 1 }
+		on' "$source_dir/debian/control" | package_names)
+	mapfile -t -O "${#builder_packages[@]}" builder_packages <<<"$names"
+	builder=$cache/builder@$(recipe_key "${builder_packages[@]}")
+}
+
+# tree_remove DIRECTORY... - Unless something is mounted there, which would be
+# emptied with it
+tree_remove()
+{
+	local tree mounted
+
+	for tree in "$@"; do
+		[ -e "$tree" ] || continue
+		tree=$(realpath "$tree")
+		mounted=$(awk -v dir="$tree" '$5 == dir ||
+			index($5, dir "/") == 1 { print $5 }' /proc/self/mountinfo)
+		[ -z "$mounted" ] ||
+			die "$tree is not removed: unmount" "${mounted//$'\n'/ }"
+		rm -rf "$tree"
+	done
 }
 
 # debian_tree DIRECTORY VARIANT PACKAGE...
+#
+# What is mounted there ends with the process, however that ends.
 debian_tree()
 {
 	local tree=$1 variant=$2 list
 
 	shift 2
-	root_sources "$work/sources.list"
+	apt_mirrors "$host_suite" >"$work/sources.list"
 	list=$(printf ',%s' "$@")
-	nice mmdebstrap --variant="$variant" --format=directory \
+	nice unshare --mount mmdebstrap --variant="$variant" --format=directory \
 		--aptopt='APT::Install-Recommends "false"' \
 		--include="${list:1}" "$host_suite" "$tree" \
 		"$work/sources.list"
@@ -84,7 +118,7 @@ host_build()
 {
 	local tree=$work/host
 
-	rm -rf "$cache"/host@*
+	tree_remove "$cache"/host@*
 	mkdir -p "$host"
 	debian_tree "$tree" important "${host_packages[@]}"
 	host_prepare_tree "$tree"
@@ -92,7 +126,7 @@ host_build()
 	rm -f "$tree"/boot/vmlinuz-* "$tree"/boot/initrd.img-*
 	truncate -s "$host_disk_bytes" "$host/root.ext4"
 	mkfs.ext4 -q -F -d "$tree" "$host/root.ext4"
-	rm -rf "$tree"
+	tree_remove "$tree"
 }
 
 # libvirt asks QEMU what it can do, which takes it seconds here, once for all.
@@ -107,7 +141,7 @@ host_warm()
 
 builder_build()
 {
-	rm -rf "$cache"/builder@*
+	tree_remove "$cache"/builder@*
 	debian_tree "$builder" buildd "${builder_packages[@]}"
 	: >"$builder/whole"
 }
