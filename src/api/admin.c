@@ -126,6 +126,15 @@ void admin_on_json(void *userdata, const char *json, size_t size,
 	request_finish(req, r, &failure);
 }
 
+int admin_sessions_console(struct request *req, struct error *err)
+{
+	int r;
+
+	r = core_admin_console(req->core, req->match.param[0], admin_on_json,
+			       req, err);
+	return r < 0 ? r : ROUTE_PENDING;
+}
+
 int admin_top(struct request *req, struct error *err)
 {
 	int r;

@@ -140,6 +140,7 @@ HANDLER(admin_sessions_list);
 HANDLER(admin_sessions_inspect);
 HANDLER(admin_sessions_kill);
 HANDLER(admin_sessions_nmi);
+HANDLER(admin_sessions_console);
 HANDLER(admin_top);
 HANDLER(admin_status);
 HANDLER(admin_pools);

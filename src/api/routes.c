@@ -184,6 +184,8 @@ const struct route routes[] = {
 	      .audit = "session_kill"),
 	ADMIN("POST", "sessions/{}/nmi", admin_sessions_nmi,
 	      .audit = "session_nmi"),
+	ADMIN("GET", "sessions/{}/console", admin_sessions_console,
+	      .audit = "console_read"),
 	ADMIN("GET", "top", admin_top, .view = true),
 	ADMIN("GET", "status", admin_status, .view = true),
 	ADMIN("GET", "pools", admin_pools, .view = true),

@@ -142,6 +142,7 @@ int cmd_tenants(struct cli *cli, int argc, char **argv);
 int cmd_usage(struct cli *cli, int argc, char **argv);
 int cmd_audit(struct cli *cli, int argc, char **argv);
 int cmd_completion(struct cli *cli, int argc, char **argv);
+int cmd_console(struct cli *cli, int argc, char **argv);
 int cmd_doctor(struct cli *cli, int argc, char **argv);
 int cmd_drain(struct cli *cli, int argc, char **argv);
 

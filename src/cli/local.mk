@@ -15,6 +15,7 @@ libcli_a_SOURCES = \
 	%reldir%/completion_bash.c \
 	%reldir%/completion_fish.c \
 	%reldir%/completion_zsh.c \
+	%reldir%/console.c \
 	%reldir%/doctor.c \
 	%reldir%/drain.c \
 	%reldir%/events.c \

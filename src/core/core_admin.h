@@ -38,6 +38,15 @@ typedef void (*json_fn)(void *userdata, const char *json, size_t size,
 			const struct error *err);
 
 /**
+ * core_admin_console() - The end of what a guest wrote to its console
+ *
+ * Answers {"vm","total_bytes","omitted_bytes","text"}, where text is a guest's.
+ * Also of a container or VM that has ended, as long as vmd keeps it.
+ */
+int core_admin_console(struct core *core, const char *id, json_fn done,
+		       void *userdata, struct error *err);
+
+/**
  * core_admin_audit() - Compare ledger, domains, processes, disks, sockets, CIDs
  *
  * Answers {"differences":[{kind, id, what}…],"checked":{…}}; nothing is

@@ -13,6 +13,7 @@ libcore_a_SOURCES = \
 	%reldir%/budget.c %reldir%/budget.h \
 	%reldir%/cfile.c %reldir%/cfile.h \
 	%reldir%/cfile_create.c \
+	%reldir%/console.c \
 	%reldir%/container.c %reldir%/container.h \
 	%reldir%/container_create.c \
 	%reldir%/container_exec.c \

@@ -61,6 +61,14 @@ int core_admin_audit(struct core *core, json_fn done, void *userdata,
 	return 0;
 }
 
+int core_admin_console(struct core *core, const char *id, json_fn done,
+		       void *userdata, struct error *err)
+{
+	if (fake_core_find(core, id, err) < 0)
+		return -ENOENT;
+	return core_admin_audit(core, done, userdata, err);
+}
+
 int core_admin_top(struct core *core, json_fn done, void *userdata,
 		   struct error *err)
 {

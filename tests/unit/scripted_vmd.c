@@ -213,17 +213,34 @@ static void got_inspect(struct scripted_vmd *v, uint64_t serial,
 	answer(v, serial, vm ? 0 : -ENOENT, &details, sizeof(details), -1);
 }
 
+static int memfd_of(const char *text)
+{
+	int fd = memfd_create("scripted", MFD_CLOEXEC);
+	size_t size = strlen(text);
+
+	assert_int_equal(write(fd, text, size), size);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+static void got_console(struct scripted_vmd *v, uint64_t serial,
+			const struct vmd_name *name)
+{
+	const char *text = find(v, name->vm_id) ? v->console : NULL;
+	struct vmd_console console = { .length = 0 };
+
+	if (text) {
+		console.length = strlen(text);
+		console.total = console.length + v->console_lost;
+	}
+	answer(v, serial, text ? 0 : -ENOENT, &console, sizeof(console),
+	       text ? memfd_of(text) : -1);
+}
+
 static void got_manifest(struct scripted_vmd *v, uint64_t serial)
 {
-	int fd = -1;
+	int fd = v->manifest ? memfd_of(v->manifest) : -1;
 
-	if (v->manifest) {
-		size_t size = strlen(v->manifest);
-
-		fd = memfd_create("manifest", MFD_CLOEXEC);
-		assert_int_equal(write(fd, v->manifest, size), size);
-		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	}
 	answer(v, serial, fd < 0 ? -EIO : 0, NULL, 0, fd);
 }
 
@@ -254,6 +271,9 @@ static int on_packet(struct vmd_packet *packet, void *userdata)
 		break;
 	case VMD_INSPECT:
 		got_inspect(v, packet->serial, packet->body);
+		break;
+	case VMD_CONSOLE:
+		got_console(v, packet->serial, packet->body);
 		break;
 	case VMD_MANIFEST:
 		got_manifest(v, packet->serial);

@@ -35,6 +35,8 @@ struct scripted_vmd {
 
 	/* How it behaves */
 	const char *manifest; /* of any pool's image; NULL: cannot be read */
+	const char *console; /* of any VM that was; NULL: it is not kept */
+	uint64_t console_lost; /* bytes before that */
 	void (*made)(struct scripted_vmd *v, struct scripted_vm *vm);
 	bool hold_creates; /* until vmd_answer_creates() */
 	bool hold_destroys;

@@ -265,6 +265,7 @@ static void the_unix_socket_needs_no_key_and_has_the_admin_calls(void **state)
 		{ "GET /v1/files", 200 }, { "GET /admin/v1/sessions", 200 },
 		{ "GET /admin/v1/status", 200 }, { "GET /admin/v1/top", 200 },
 		{ "GET /admin/v1/audit", 200 },
+		{ "GET /admin/v1/sessions/cntr_1/console", 200 },
 		{ "GET /admin/v1/pools", 200 }, { "GET /admin/v1/images", 200 },
 		{ "GET /admin/v1/doctor", 200 },
 		{ "GET /admin/v1/keys", 200 }, { "GET /metrics", 200 },

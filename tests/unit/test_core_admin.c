@@ -75,6 +75,71 @@ static void top_works_without_vms_and_without_vmd(void **state)
 	assert_has(&a, "\"cpu_usec\":null");
 }
 
+/* ------------------------------------------------------------------ console */
+
+static int read_console(struct fixture *fx, const char *id, struct answer *ret)
+{
+	int r;
+
+	*ret = (struct answer){ .called = false };
+	r = core_admin_console(fx->core, id, on_json, ret, &ret->err);
+	if (r >= 0)
+		RUN_UNTIL(fx, ret->called);
+	return r;
+}
+
+static void a_console_is_found_by_container_and_vm_dead_or_alive(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE], vm[VMD_ID_MAX];
+	struct answer a, gone = { .called = false };
+
+	fx->vmd.console = "Linux version 6\n\033[2Jpanic \377";
+	fx->vmd.console_lost = 1000;
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	strcpy(vm, fixture_container(fx, c).vm);
+	assert_int_equal(read_console(fx, c, &a), 0);
+	assert_has(&a, vm);
+	assert_has(&a, "\"total_bytes\":1027");
+	assert_has(&a, "\"omitted_bytes\":1000");
+	/* What a guest writes is made fit for JSON. */
+	assert_has(&a, "6\\n\\u001b[2Jpanic \357\277\275\"");
+	assert_int_equal(read_console(fx, vm, &a), 0);
+	assert_has(&a, "panic");
+
+	assert_int_equal(
+		core_admin_kill(fx->core, c, on_done, &gone, &gone.err), 0);
+	fixture_wait_state(fx, c, SESSION_VIEW_ENDED);
+	assert_int_equal(read_console(fx, c, &a), 0);
+	assert_has(&a, "panic");
+	fixture_kill(fx);
+	fixture_start(fx);
+	assert_int_equal(read_console(fx, c, &a), 0);
+	assert_has(&a, "panic");
+}
+
+static void a_console_that_is_nowhere_is_not_found(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a;
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	assert_int_equal(read_console(fx, c, &a), 0);
+	assert_true(a.failed);
+	assert_int_equal(a.err.code, ERR_NOT_FOUND);
+	assert_true(read_console(fx, "cntr_no", &a) < 0);
+	assert_int_equal(a.err.code, ERR_NOT_FOUND);
+	assert_true(read_console(fx, "../etc", &a) < 0);
+	assert_int_equal(a.err.code, ERR_NOT_FOUND);
+	vmd_script_drop(&fx->vmd);
+	fixture_settle(fx);
+	assert_true(read_console(fx, c, &a) < 0);
+	assert_int_equal(a.err.code, ERR_HYPERVISOR);
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -82,6 +147,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(top_has_what_core_knows_and_what_vmd_measures),
 		TEST(top_works_without_vms_and_without_vmd),
+		TEST(a_console_is_found_by_container_and_vm_dead_or_alive),
+		TEST(a_console_that_is_nowhere_is_not_found),
 	};
 
 	return RUN_TESTS(tests);

@@ -388,6 +388,21 @@ def audit_tells_differences_by_status(fx):
     assert json.loads(fx.ctl("audit", "--json", status=1).stdout) == found
 
 
+def a_console_is_a_guests_words(fx):
+    answer = {"vm": "vm_1", "total_bytes": 5000, "omitted_bytes": 4900,
+              "text": "Linux\r\n\x1b[2Jpanic"}
+    fx.special["GET /admin/v1/sessions/cntr_1/console"] = \
+        lambda h: h.send(answer)
+    got = fx.ctl("console", "cntr_1")
+    assert got.stdout == "Linux\n\x1b[2Jpanic\n"
+    assert "4900 bytes before these" in got.stderr
+    assert json.loads(fx.ctl("console", "cntr_1", "--json").stdout) == answer
+    answer.update(text="", omitted_bytes=0)
+    got = fx.ctl("console", "cntr_1")
+    assert got.stdout == "" and "Nothing" in got.stderr
+    fx.ctl("console", "cntr_2", status=4)
+
+
 def keys_are_made_listed_and_revoked(fx):
     made = {"id": "key_1", "tenant": "t1", "name": "ci", "scopes": ["files"],
             "created_at": 1700000000, "expires_at": None, "key": "ck-secret"}
