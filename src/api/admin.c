@@ -101,6 +101,35 @@ int admin_pools(struct request *req, struct error *err)
 	return reply_told(req, core_admin_pools, err);
 }
 
+struct pool_fields {
+	int64_t ready;
+};
+
+/* Absent or null: what the settings say */
+static const struct json_field pool_table[] = {
+	JSON_INT_FIELD("ready", struct pool_fields, ready,
+		       .max = CORE_POOL_READY_MAX),
+};
+
+int admin_pools_set(struct request *req, struct error *err)
+{
+	struct pool_fields fields = { .ready = -1 };
+	struct json_object *object;
+	int r;
+
+	r = request_json(req, &object, err);
+	if (r >= 0)
+		r = json_read_fields(object, NULL, pool_table, 1,
+				     JSON_UNKNOWN_REFUSED, &fields, err);
+	if (r >= 0)
+		r = core_admin_pool_set(req->core, req->match.param[0],
+					fields.ready < 0 ?
+						POOL_READY_SETTING :
+						(uint64_t)fields.ready,
+					&req->out, err);
+	return r < 0 ? r : reply_written(req, MHD_HTTP_OK, err);
+}
+
 int admin_images(struct request *req, struct error *err)
 {
 	return reply_told(req, core_admin_images, err);

@@ -144,6 +144,7 @@ HANDLER(admin_sessions_console);
 HANDLER(admin_top);
 HANDLER(admin_status);
 HANDLER(admin_pools);
+HANDLER(admin_pools_set);
 HANDLER(admin_images);
 HANDLER(admin_doctor);
 HANDLER(admin_audit);

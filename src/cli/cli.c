@@ -55,6 +55,8 @@ static const struct cli_command commands[] = {
 	  "Show what happens to sessions as it happens", cmd_events },
 	{ "backup", "FILE", "", "Copy the daemon's database while it runs",
 	  cmd_backup },
+	{ "pools", "[list | set POOL --ready N]", "list set",
+	  "Show the pools, or change how many VMs one keeps ready", cmd_pools },
 	{ "images", "[build | verify | export | import | rm | prune | diff ...]",
 	  "build verify export import rm prune diff",
 	  "List the images that this host has, or look after them", cmd_images },

@@ -31,6 +31,7 @@ libcli_a_SOURCES = \
 	%reldir%/logs.c \
 	%reldir%/model.c \
 	%reldir%/nmi.c \
+	%reldir%/pools.c \
 	%reldir%/progress.c %reldir%/progress.h \
 	%reldir%/ps.c \
 	%reldir%/python_text.c %reldir%/python_text.h \

@@ -238,6 +238,7 @@ static void write_pool(const struct pool *pool, struct json_writer *w)
 	json_write_string(w, "accelerator",
 			  vmd_accelerator_name(pool->vmd.accelerator));
 	json_write_uint(w, "ready_target", pool->ready_target);
+	json_write_uint(w, "ready_setting", pool->ready_setting);
 	json_write_uint(w, "ready", pool_ready_count(pool));
 	json_write_uint(w, "idle", pool->idle_count);
 	json_write_uint(w, "vms", pool->vm_count);
@@ -290,6 +291,29 @@ int core_admin_pools(struct core *core, struct buf *ret_json,
 	write_pools(core, &w);
 	json_write_close(&w);
 	return told(&w, "the pools", err);
+}
+
+int core_admin_pool_set(struct core *core, const char *name, uint64_t ready,
+			struct buf *ret_json, struct error *err)
+{
+	struct json_writer w = JSON_WRITER_INIT(ret_json);
+	struct pool *pool = pool_find(core, name);
+
+	if (!pool)
+		return error_set(err, ERR_NOT_FOUND, "There is no pool '%s'",
+				 name);
+	if (ready == POOL_READY_SETTING)
+		ready = pool->ready_setting;
+	if (ready > CORE_POOL_READY_MAX || ready > pool->max)
+		return error_set(
+			err, ERR_BAD_REQUEST,
+			"Pool '%s' keeps at most %llu VMs ready", name,
+			(unsigned long long)(pool->max < CORE_POOL_READY_MAX ?
+						     pool->max :
+						     CORE_POOL_READY_MAX));
+	pool_set_ready(pool, ready);
+	write_pool(pool, &w);
+	return told(&w, "the pool", err);
 }
 
 /* The first pool of an image tells of all that have the same. */

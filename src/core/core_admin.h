@@ -82,6 +82,23 @@ int core_admin_images(struct core *core, struct buf *ret_json,
 int core_admin_doctor(struct core *core, struct buf *ret_json,
 		      struct error *err);
 
+/* What pool.NAME.ready can be, too */
+#define CORE_POOL_READY_MAX 256u
+
+/* For core_admin_pool_set(): as the settings have it */
+#define POOL_READY_SETTING UINT64_MAX
+
+/**
+ * core_admin_pool_set() - Keep another number of VMs ready in a pool
+ * @ready:	At most the pool's VMs. Those beyond are ended, those missing
+ *		started, by and by
+ *
+ * Holds until this daemon ends: the settings are what lasts. Answers the pool as
+ * core_admin_pools() has it, with "ready_setting" beside "ready_target".
+ */
+int core_admin_pool_set(struct core *core, const char *name, uint64_t ready,
+			struct buf *ret_json, struct error *err);
+
 /**
  * core_admin_drain() - Take no new sessions
  * @wait:	Then those that still live end as "drained", with their last

@@ -23,7 +23,7 @@ static int pool_init(struct core *core, struct pool *pool, const char *name)
 	*pool = (struct pool){
 		.core = core,
 		.name = name,
-		.ready_target = settings_uint(s, section, "ready"),
+		.ready_setting = settings_uint(s, section, "ready"),
 		.ready_min = settings_uint(s, section, "min"),
 		.max_age = settings_usec(s, section, "max_age"),
 		.refill_pause = settings_usec(s, section, "refill_pause"),
@@ -31,6 +31,7 @@ static int pool_init(struct core *core, struct pool *pool, const char *name)
 		.max_artifact_bytes =
 			settings_bytes(s, section, "max_artifact"),
 	};
+	pool->ready_target = pool->ready_setting;
 	pool->vmd.memory_mib =
 		(uint32_t)(settings_bytes(s, section, "memory") >> 20);
 	TAILQ_INIT(&pool->idle);
@@ -317,6 +318,38 @@ static void pool_retire(struct pool *pool)
 	}
 	log_info(&vm->scope, "An idle VM is too old, replacing it");
 	vm_stop(vm, END_DRAINED);
+}
+
+static uint64_t pool_living(const struct pool *pool)
+{
+	const struct vm *vm;
+	uint64_t count = 0;
+
+	TAILQ_FOREACH (vm, &pool->idle, in_pool)
+		count += vm->state < VM_STOPPING;
+	return count;
+}
+
+/* The newest go: those that still boot, before any that is ready. */
+void pool_set_ready(struct pool *pool, uint64_t target)
+{
+	uint64_t living = pool_living(pool);
+	struct vm *vm, *before;
+
+	log_notice(NULL, "Pool '%s' keeps %llu VMs ready, instead of %llu",
+		   pool->name, (unsigned long long)target,
+		   (unsigned long long)pool->ready_target);
+	pool->ready_target = target;
+	for (vm = TAILQ_LAST(&pool->idle, vm_list); vm && living > target;
+	     vm = before) {
+		before = TAILQ_PREV(vm, vm_list, in_pool);
+		if (vm->state >= VM_STOPPING)
+			continue;
+		vm_stop(vm, END_DRAINED);
+		living--;
+	}
+	pool->backoff = 0;
+	pool_refill(pool);
 }
 
 /* How long a refill has to wait; 0 if it may begin. */

@@ -40,7 +40,8 @@ TAILQ_HEAD(vm_list, vm);
 struct pool {
 	struct core *core;
 	const char *name; /* the settings' */
-	uint64_t ready_target;
+	uint64_t ready_setting;
+	uint64_t ready_target; /* the same, unless the operator says otherwise */
 	uint64_t ready_min; /* kept whatever the host has to do */
 	usec_t max_age;     /* of idle VMs */
 	usec_t refill_pause;
@@ -97,6 +98,9 @@ void pools_refuse(struct core *core, const struct error *err);
 /* What an idle VM tells its pool. */
 void pool_vm_ready(struct pool *pool, struct vm *vm);
 void pool_vm_gone(struct pool *pool, struct vm *vm);
+
+/** pool_set_ready() - Keep so many ready from now on, and end those beyond */
+void pool_set_ready(struct pool *pool, uint64_t target);
 
 /** pool_memory_mib() - Of its VMs that ask for nothing more */
 uint32_t pool_memory_mib(const struct pool *pool);

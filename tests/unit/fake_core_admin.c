@@ -89,6 +89,14 @@ int core_admin_pools(struct core *core, struct buf *ret_json,
 	return core_admin_status(core, ret_json, err);
 }
 
+int core_admin_pool_set(struct core *core, const char *name, uint64_t ready,
+			struct buf *ret_json, struct error *err)
+{
+	(void)name;
+	(void)ready;
+	return core_admin_status(core, ret_json, err);
+}
+
 int core_admin_images(struct core *core, struct buf *ret_json,
 		      struct error *err)
 {

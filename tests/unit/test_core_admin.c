@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "core/core_admin.h"
 #include "core/core_exec.h"
 
@@ -140,6 +142,66 @@ static void a_console_that_is_nowhere_is_not_found(void **state)
 	assert_int_equal(a.err.code, ERR_HYPERVISOR);
 }
 
+/* -------------------------------------------------------------------- pools */
+
+static int set_ready(struct fixture *fx, uint64_t ready, struct error *err)
+{
+	_cleanup_(buf_done) struct buf json = BUF_INIT(4096);
+
+	return core_admin_pool_set(fx->core, "default", ready, &json, err);
+}
+
+static uint64_t running(struct fixture *fx)
+{
+	fixture_settle(fx);
+	return vmd_running(&fx->vmd);
+}
+
+static void a_target_is_changed_while_the_daemon_runs(void **state)
+{
+	struct fixture *fx = *state;
+	struct error err = ERROR_INIT;
+	char c[ID_SIZE];
+
+	fixture_set(fx, "pool.default.ready=1");
+	fixture_set(fx, "pool.default.max=4");
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 2);
+	assert_int_equal(set_ready(fx, 3, &err), 0);
+	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 4);
+
+	/* Fewer: those beyond end, the session does not. */
+	assert_int_equal(set_ready(fx, 0, &err), 0);
+	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 1);
+	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_RUNNING);
+	assert_int_equal(running(fx), 1);
+
+	assert_int_equal(set_ready(fx, POOL_READY_SETTING, &err), 0);
+	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 2);
+	assert_int_equal(running(fx), 2);
+	assert_true(set_ready(fx, 5, &err) < 0);
+	assert_int_equal(err.code, ERR_BAD_REQUEST);
+	assert_non_null(strstr(err.message, "at most 4"));
+}
+
+static void vms_that_boot_go_before_those_that_are_ready(void **state)
+{
+	struct fixture *fx = *state;
+	struct error err = ERROR_INIT;
+
+	fixture_set(fx, "pool.default.ready=1");
+	fixture_start(fx);
+	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 1);
+	fixture_settle(fx);
+	fx->vmd.mute_guests = true;
+	assert_int_equal(set_ready(fx, 2, &err), 0);
+	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 2);
+	assert_int_equal(set_ready(fx, 1, &err), 0);
+	RUN_UNTIL(fx, vmd_running(&fx->vmd) == 1);
+	assert_int_equal(vmd_vm(&fx->vmd, 0)->state, VMD_STATE_RUNNING);
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -149,6 +211,8 @@ int main(void)
 		TEST(top_works_without_vms_and_without_vmd),
 		TEST(a_console_is_found_by_container_and_vm_dead_or_alive),
 		TEST(a_console_that_is_nowhere_is_not_found),
+		TEST(a_target_is_changed_while_the_daemon_runs),
+		TEST(vms_that_boot_go_before_those_that_are_ready),
 	};
 
 	return RUN_TESTS(tests);

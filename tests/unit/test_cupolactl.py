@@ -403,6 +403,30 @@ def a_console_is_a_guests_words(fx):
     fx.ctl("console", "cntr_2", status=4)
 
 
+def pools_are_shown_and_their_target_is_set(fx):
+    pool = {"name": "default", "image": f"python@sha256:{'a' * 64}",
+            "problem": None, "vcpus": 2, "memory_mib": 1024,
+            "disk_bytes": 4096, "accelerator": "kvm", "ready_target": 3,
+            "ready_setting": 1, "ready": 2, "vms": 5, "max": 16}
+    fx.special["GET /admin/v1/pools"] = lambda h: h.send({"pools": [pool]})
+    row = re.split(r"  +", fx.ctl("pools").stdout.splitlines()[1])
+    assert row == ["default", "python@aaaaaaaaaaaa", "2 of 3 (settings: 1)",
+                   "5 of 16", "2", "1.1 GB", "4.1 KB", "kvm", "-"], row
+    assert json.loads(fx.ctl("pools", "list", "--json").stdout) == \
+        {"pools": [pool]}
+    fx.special["POST /admin/v1/pools/a%2Fb"] = lambda h: h.send(pool)
+    got = fx.ctl("pools", "set", "a/b", "--ready", "3")
+    assert got.stdout == "a/b: 2 of 3 (settings: 1) ready\n"
+    assert json.loads(fx.asked[-1][2]) == {"ready": 3}
+    fx.ctl("pools", "set", "a/b", "-r", "default")
+    assert json.loads(fx.asked[-1][2]) == {"ready": None}
+    asked = len(fx.asked)
+    for wrong in (["set"], ["set", "a"], ["set", "a", "-r", "-1"],
+                  ["set", "a", "-r", "1x"], ["x"], ["list", "-r", "1"]):
+        fx.ctl("pools", *wrong, status=2)
+    assert len(fx.asked) == asked
+
+
 def keys_are_made_listed_and_revoked(fx):
     made = {"id": "key_1", "tenant": "t1", "name": "ci", "scopes": ["files"],
             "created_at": 1700000000, "expires_at": None, "key": "ck-secret"}

@@ -450,6 +450,12 @@ def try_admin(c):
     c.call("GET", "/admin/v1/top")
     status = c.call("GET", "/admin/v1/status")
     assert c.call("GET", "/admin/v1/pools")["pools"][0]["name"] == "default"
+    pool = c.call("POST", "/admin/v1/pools/default", {"ready": 2})
+    assert pool["ready_target"] == 2, pool
+    c.call("POST", "/admin/v1/pools/default", {"ready": 257}, expect=400)
+    c.call("POST", "/admin/v1/pools/none", {"ready": 2}, expect=404)
+    pool = c.call("POST", "/admin/v1/pools/default", {"ready": None})
+    assert pool["ready_target"] == pool["ready_setting"], pool
     image = c.call("GET", "/admin/v1/images")["images"][0]
     assert image == {"image": status["pools"][0]["image"], "pools": [p["name"] for p in status["pools"]]}
     assert c.call("GET", "/admin/v1/doctor")["hypervisor"] == status["hypervisor"]
