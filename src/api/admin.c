@@ -180,6 +180,14 @@ int admin_audit(struct request *req, struct error *err)
 	return r < 0 ? r : ROUTE_PENDING;
 }
 
+int admin_mend(struct request *req, struct error *err)
+{
+	int r;
+
+	r = core_admin_mend(req->core, admin_on_json, req, err);
+	return r < 0 ? r : ROUTE_PENDING;
+}
+
 /* ----------------------------------------------------------------- the clock */
 
 struct clock_fields {

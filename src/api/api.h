@@ -32,9 +32,13 @@
  *   DELETE /admin/v1/sessions/{cntr_… or vm_…}	core_admin_kill(); answers when
  *						the end is under way
  *   POST   /admin/v1/sessions/{cntr_… or vm_…}/nmi	core_admin_nmi()
+ *   GET    /admin/v1/sessions/{cntr_… or vm_…}/console	core_admin_console()
+ *   GET    /admin/v1/top			core_admin_top()
  *   GET    /admin/v1/status			core_admin_status()
  *   GET    /admin/v1/pools, images, doctor	parts of it
+ *   POST   /admin/v1/pools/{name}		{"ready": none: the settings'}
  *   GET    /admin/v1/audit			core_admin_audit()
+ *   POST   /admin/v1/audit			core_admin_mend()
  *   GET    /admin/v1/keys[?tenant=…]		core_admin_key_list()
  *   POST   /admin/v1/keys			{"tenant","name","scopes":[…],
  *						 "expires_after_s",

@@ -148,6 +148,7 @@ HANDLER(admin_pools_set);
 HANDLER(admin_images);
 HANDLER(admin_doctor);
 HANDLER(admin_audit);
+HANDLER(admin_mend);
 HANDLER(admin_clock);
 
 /* admin_tenants.c */

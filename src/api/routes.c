@@ -194,6 +194,7 @@ const struct route routes[] = {
 	ADMIN("GET", "images", admin_images, .view = true),
 	ADMIN("GET", "doctor", admin_doctor, .view = true),
 	ADMIN("GET", "audit", admin_audit, .view = true),
+	ADMIN("POST", "audit", admin_mend, .audit = "mend"),
 	ADMIN("GET", "keys", admin_keys_list, .view = true),
 	ADMIN("POST", "keys", admin_keys_create, .body = BODY_JSON,
 	      .audit = "key_create"),

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/audit.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 /*
  * Whether ledger, objects and host agree. vmd says of each VM which of its
  * parts are there (domain, process, backend, directory, disk): a VM that runs
- * has all, one that is gone has none. Nothing is repaired by looking.
+ * has all, one that is gone has none. Nothing is mended by looking.
  *
  * Objects change at once and the ledger with the next commit. So a difference
  * counts only if it is still there when what was under way is committed.
@@ -31,9 +33,10 @@ enum {
 
 struct audit {
 	struct core *core;
-	struct buf json;
-	struct json_writer w, listed_w; /* now, and when vmd had told all */
-	size_t listed_length;
+	bool mend;
+	struct difference *differences;
+	size_t count, room;
+	size_t listed_count; /* when vmd had told all */
 	unsigned looks;
 	unsigned ledger_differences;
 	struct map expected; /* VMs that vmd must know when it lists */
@@ -53,14 +56,32 @@ struct seen {
 	char cid[11];
 };
 
-static void differ(struct audit *a, const char *kind, const char *id,
-		   const char *what)
+static int make_room(struct audit *a)
 {
-	json_write_object(&a->w, NULL);
-	json_write_string(&a->w, "kind", kind);
-	json_write_string(&a->w, "id", id);
-	json_write_string(&a->w, "what", what);
-	json_write_close(&a->w);
+	size_t room = a->room ? 2 * a->room : 16;
+	struct difference *more;
+
+	if (a->count < a->room)
+		return 0;
+	more = reallocarray(a->differences, room, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	a->differences = more;
+	a->room = room;
+	return 0;
+}
+
+static void differ(struct audit *a, enum trouble trouble, const char *id)
+{
+	struct difference *d;
+
+	if (make_room(a) < 0) {
+		a->r = -ENOMEM;
+		return;
+	}
+	d = &a->differences[a->count++];
+	*d = (struct difference){ .trouble = trouble };
+	(void)snprintf(d->id, sizeof(d->id), "%s", id);
 }
 
 static void check_parts(struct audit *a, const struct vmd_vm *item)
@@ -70,13 +91,9 @@ static void check_parts(struct audit *a, const struct vmd_vm *item)
 	if (item->vsock == VMD_VSOCK_USER)
 		parts |= VMD_PART_BACKEND;
 	if (item->state == VMD_STATE_GONE && item->parts)
-		differ(a, "parts", item->vm_id,
-		       "it is gone, and parts of it "
-		       "are still there");
+		differ(a, TROUBLE_PARTS_LEFT, item->vm_id);
 	if (item->state == VMD_STATE_RUNNING && (item->parts & parts) != parts)
-		differ(a, "parts", item->vm_id,
-		       "it runs, and parts of it are "
-		       "missing");
+		differ(a, TROUBLE_PARTS_MISSING, item->vm_id);
 }
 
 /* What could not be remembered would look as if it were not there. */
@@ -98,7 +115,7 @@ static void check_cid(struct audit *a, struct seen *s, uint32_t cid)
 {
 	(void)snprintf(s->cid, sizeof(s->cid), "%u", cid);
 	if (map_get(&a->cids, s->cid))
-		differ(a, "cid", s->id, "another VM has its CID");
+		differ(a, TROUBLE_CID, s->id);
 	else if (map_put(&a->cids, &s->by_cid, s->cid, s) < 0)
 		a->r = -ENOMEM;
 }
@@ -114,9 +131,7 @@ static void on_item(const struct vmd_vm *item, void *userdata)
 		return;
 	if (!map_get(&a->core->vms, item->vm_id) &&
 	    item->state != VMD_STATE_STOPPING)
-		differ(a, "vm", item->vm_id,
-		       "it runs, and the ledger does "
-		       "not have it");
+		differ(a, TROUBLE_STRAY, item->vm_id);
 	s = remember(a, &a->seen, item->vm_id);
 	if (s)
 		check_cid(a, s, item->cid);
@@ -128,9 +143,7 @@ static void check_vm(void *object, void *userdata)
 	struct audit *a = userdata;
 
 	if (map_get(&a->expected, vm->id) && !map_get(&a->seen, vm->id))
-		differ(a, "vm", vm->id,
-		       "the ledger has it, and it does not "
-		       "run");
+		differ(a, TROUBLE_ABSENT, vm->id);
 }
 
 static void on_row(void *userdata, const struct store_vm *row)
@@ -141,9 +154,7 @@ static void on_row(void *userdata, const struct store_vm *row)
 	if (map_get(&a->core->vms, row->id))
 		return;
 	a->ledger_differences++;
-	differ(a, "ledger", row->id,
-	       "its line is left, and the VM "
-	       "is not");
+	differ(a, TROUBLE_LINE, row->id);
 }
 
 static void on_container_row(void *userdata, const struct store_container *row)
@@ -153,9 +164,7 @@ static void on_container_row(void *userdata, const struct store_container *row)
 	if (map_get(&a->core->containers, row->id))
 		return;
 	a->ledger_differences++;
-	differ(a, "container", row->id,
-	       "its row says that it lives, "
-	       "and nobody has it");
+	differ(a, TROUBLE_ROW, row->id);
 }
 
 static void check_container(void *object, void *userdata)
@@ -166,7 +175,7 @@ static void check_container(void *object, void *userdata)
 	/* One that is not accepted yet may wait for room. */
 	if (c->state != SESSION_VIEW_ACCEPTED &&
 	    !session_state_expired(c->state) && !c->vm)
-		differ(a, "container", c->id, "it lives, and has no VM");
+		differ(a, TROUBLE_NO_VM, c->id);
 }
 
 static void free_seen(void *object, void *userdata)
@@ -182,37 +191,72 @@ static void audit_free(struct audit *a)
 	map_done(&a->expected);
 	map_each(&a->seen, free_seen, NULL);
 	map_done(&a->seen);
-	buf_done(&a->json);
+	free(a->differences);
 	free(a);
 }
 
-static int audit_write(struct audit *a)
+static int audit_write(const struct audit *a, struct buf *json)
 {
-	int r;
+	struct json_writer w = JSON_WRITER_INIT(json);
+	size_t i;
 
-	map_each(&a->core->vms, check_vm, a);
-	map_each(&a->core->containers, check_container, a);
-	r = store_vm_each(a->core->store, on_row, a);
-	if (r >= 0)
-		r = store_container_each_live(a->core->store, on_container_row,
-					      a);
-	json_write_close(&a->w);
-	json_write_object(&a->w, "checked");
-	json_write_uint(&a->w, "vms", a->checked_vms);
-	json_write_uint(&a->w, "ledger", a->checked_rows);
-	json_write_uint(&a->w, "containers", a->core->containers.count);
-	json_write_close(&a->w);
-	json_write_close(&a->w);
-	return r < 0 ? r : json_write_end(&a->w);
+	json_write_object(&w, NULL);
+	json_write_array(&w, "differences");
+	for (i = 0; i < a->count; i++)
+		audit_write_difference(&a->differences[i], a->mend, &w);
+	json_write_close(&w);
+	json_write_object(&w, "checked");
+	json_write_uint(&w, "vms", a->checked_vms);
+	json_write_uint(&w, "ledger", a->checked_rows);
+	json_write_uint(&w, "containers", a->core->containers.count);
+	json_write_close(&w);
+	json_write_close(&w);
+	return json_write_end(&w);
 }
 
 static void audit_end(struct audit *a, int r, struct error *err)
 {
+	_cleanup_(buf_done) struct buf json = BUF_INIT(AUDIT_JSON_MAX);
+
+	if (r >= 0)
+		r = audit_write(a, &json);
 	if (r < 0)
 		error_set_errno(err, r, "Cannot audit");
-	a->done(a->userdata, r < 0 ? NULL : buf_str(&a->json), a->json.length,
+	a->done(a->userdata, r < 0 ? NULL : buf_str(&json), json.length,
 		r < 0 ? err : NULL);
 	audit_free(a);
+}
+
+/* Calls back when all batches before, and this one, have been carried out. */
+static int commit(struct audit *a, struct store_batch *batch,
+		  void (*done)(void *userdata, int r))
+{
+	int r = batch ? store_commit(a->core->store, batch, done, a) : -ENOMEM;
+
+	if (r < 0)
+		store_batch_free(batch);
+	return r;
+}
+
+static void on_mended(void *userdata, int r)
+{
+	struct error err = ERROR_INIT;
+
+	audit_end(userdata, r, &err);
+}
+
+static void audit_mend_all(struct audit *a)
+{
+	struct store_batch *batch = store_batch_new(a->core->store);
+	struct error err = ERROR_INIT;
+	size_t i;
+	int r;
+
+	for (i = 0; batch && i < a->count; i++)
+		audit_mend(a->core, &a->differences[i], batch);
+	r = commit(a, batch, on_mended);
+	if (r < 0)
+		audit_end(a, r, &err);
 }
 
 static void audit_look(struct audit *a);
@@ -223,37 +267,38 @@ static void on_committed(void *userdata, int r)
 	struct audit *a = userdata;
 
 	(void)r;
-	buf_truncate(&a->json, a->listed_length);
-	a->w = a->listed_w;
+	a->count = a->listed_count;
 	audit_look(a);
 }
 
-/* Come back when all batches before have been carried out. */
-static int look_again(struct audit *a)
+/* What is in the books, against what vmd has told. */
+static int compare(struct audit *a)
 {
-	struct store_batch *batch = store_batch_new(a->core->store);
 	int r;
 
-	if (!batch)
-		return -ENOMEM;
-	r = store_commit(a->core->store, batch, on_committed, a);
-	if (r < 0)
-		store_batch_free(batch);
-	return r;
+	a->ledger_differences = 0;
+	a->checked_rows = 0;
+	map_each(&a->core->vms, check_vm, a);
+	map_each(&a->core->containers, check_container, a);
+	r = store_vm_each(a->core->store, on_row, a);
+	if (r >= 0)
+		r = store_container_each_live(a->core->store, on_container_row,
+					      a);
+	return r < 0 ? r : a->r;
 }
 
 static void audit_look(struct audit *a)
 {
 	struct error err = ERROR_INIT;
-	int r;
+	int r = compare(a);
 
-	a->ledger_differences = 0;
-	a->checked_rows = 0;
-	r = audit_write(a);
 	if (r >= 0 && a->ledger_differences > 0 && ++a->looks < AUDIT_LOOKS &&
-	    look_again(a) >= 0)
+	    commit(a, store_batch_new(a->core->store), on_committed) >= 0)
 		return;
-	audit_end(a, r, &err);
+	if (r >= 0 && a->mend && a->count > 0)
+		audit_mend_all(a);
+	else
+		audit_end(a, r, &err);
 }
 
 static void on_listed(int r, const struct error *vmd_err, void *userdata)
@@ -271,8 +316,7 @@ static void on_listed(int r, const struct error *vmd_err, void *userdata)
 		audit_end(a, a->r, &err);
 		return;
 	}
-	a->listed_w = a->w;
-	a->listed_length = a->json.length;
+	a->listed_count = a->count;
 	audit_look(a);
 }
 
@@ -289,20 +333,17 @@ static void expect(void *object, void *userdata)
 		(void)remember(a, &a->expected, vm->id);
 }
 
-int core_admin_audit(struct core *core, json_fn done, void *userdata,
-		     struct error *err)
+static int audit_begin(struct core *core, bool mend, json_fn done,
+		       void *userdata, struct error *err)
 {
 	struct audit *a = calloc(1, sizeof(*a));
 	int r = -ENOMEM;
 
 	if (a) {
 		a->core = core;
+		a->mend = mend;
 		a->done = done;
 		a->userdata = userdata;
-		a->json = BUF_INIT(AUDIT_JSON_MAX);
-		a->w = JSON_WRITER_INIT(&a->json);
-		json_write_object(&a->w, NULL);
-		json_write_array(&a->w, "differences");
 		map_each(&core->vms, expect, a);
 		r = vmd_client_list(core->vmd, on_item, on_listed, a);
 	}
@@ -313,4 +354,16 @@ int core_admin_audit(struct core *core, json_fn done, void *userdata,
 				 "The hypervisor process cannot be asked");
 	}
 	return 0;
+}
+
+int core_admin_audit(struct core *core, json_fn done, void *userdata,
+		     struct error *err)
+{
+	return audit_begin(core, false, done, userdata, err);
+}
+
+int core_admin_mend(struct core *core, json_fn done, void *userdata,
+		    struct error *err)
+{
+	return audit_begin(core, true, done, userdata, err);
 }

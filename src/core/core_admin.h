@@ -50,10 +50,19 @@ int core_admin_console(struct core *core, const char *id, json_fn done,
  * core_admin_audit() - Compare ledger, domains, processes, disks, sockets, CIDs
  *
  * Answers {"differences":[{kind, id, what}…],"checked":{…}}; nothing is
- * repaired by looking.
+ * mended by looking.
  */
 int core_admin_audit(struct core *core, json_fn done, void *userdata,
 		     struct error *err);
+
+/**
+ * core_admin_mend() - The same, and make right what can be made right
+ *
+ * Each difference has "mended", a sentence that says what was done, or null for
+ * what needs a person. VMs and sessions that end because of it are under way.
+ */
+int core_admin_mend(struct core *core, json_fn done, void *userdata,
+		    struct error *err);
 
 /**
  * core_admin_top() - What each VM takes of the host right now, and for whom

@@ -224,6 +224,18 @@ static void settle_container(void *object, void *userdata)
 	}
 }
 
+int core_load_lost(struct core *core, const struct store_container *row)
+{
+	struct container *c;
+	int r;
+
+	r = container_restore(core, row, &c);
+	if (r < 0)
+		return r;
+	settle_container(c, NULL);
+	return 0;
+}
+
 static void settle_vm(void *object, void *userdata)
 {
 	struct vm *vm = object;

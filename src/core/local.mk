@@ -6,7 +6,7 @@ libcore_a_SOURCES = \
 	%reldir%/admin.c \
 	%reldir%/admission.c %reldir%/admission.h \
 	%reldir%/artifact_admin.c \
-	%reldir%/audit.c \
+	%reldir%/audit.c %reldir%/audit.h %reldir%/audit_mend.c \
 	%reldir%/auth.c \
 	%reldir%/backup.c \
 	%reldir%/boot_trace.c %reldir%/boot_trace.h \

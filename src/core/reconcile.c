@@ -35,13 +35,18 @@ static enum end_reason missing_reason(const struct vm *vm)
 	return END_VM_CRASHED;
 }
 
+void reconcile_end_absent(struct vm *vm)
+{
+	vm_gone(vm, missing_reason(vm), VMD_UNKNOWN);
+}
+
 static void end_missing(void *object, void *userdata)
 {
 	struct vm *vm = object;
 
 	(void)userdata;
 	if (vm->expected)
-		vm_gone(vm, missing_reason(vm), VMD_UNKNOWN);
+		reconcile_end_absent(vm);
 }
 
 static void on_stray_destroyed(int r, const struct error *err, void *userdata)
@@ -52,6 +57,13 @@ static void on_stray_destroyed(int r, const struct error *err, void *userdata)
 			    "Cannot destroy a VM that the ledger "
 			    "does not have: %s",
 			    err ? err->message : strerror(-r));
+}
+
+int reconcile_end_stray(struct core *core, const char *vm_id)
+{
+	log_warning(NULL, 0, "VM '%s' is not in the ledger, destroying it",
+		    vm_id);
+	return vmd_client_destroy(core->vmd, vm_id, on_stray_destroyed, NULL);
 }
 
 static void on_item(const struct vmd_vm *item, void *userdata)
@@ -66,10 +78,7 @@ static void on_item(const struct vmd_vm *item, void *userdata)
 	if (item->state == VMD_STATE_GONE || item->state == VMD_STATE_STOPPING)
 		return;
 	(void)failpoint("restart-stray-found");
-	log_warning(NULL, 0, "VM '%s' is not in the ledger, destroying it",
-		    item->vm_id);
-	(void)vmd_client_destroy(core->vmd, item->vm_id, on_stray_destroyed,
-				 NULL);
+	(void)reconcile_end_stray(core, item->vm_id);
 }
 
 static void on_listed(int r, const struct error *err, void *userdata)

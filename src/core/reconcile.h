@@ -18,6 +18,7 @@
 
 struct core;
 struct timer;
+struct vm;
 
 #define RECONCILE_USEC (15 * USEC_PER_SEC)
 
@@ -36,5 +37,11 @@ void reconcile_done(struct core *core);
 
 /** reconcile_now() - Ask for a list, if there is somebody to ask */
 void reconcile_now(struct core *core);
+
+/** reconcile_end_absent() - A VM that vmd does not know: it has ended */
+void reconcile_end_absent(struct vm *vm);
+
+/** reconcile_end_stray() - A VM that the ledger does not have is destroyed */
+int reconcile_end_stray(struct core *core, const char *vm_id);
 
 #endif

@@ -61,6 +61,12 @@ int core_admin_audit(struct core *core, json_fn done, void *userdata,
 	return 0;
 }
 
+int core_admin_mend(struct core *core, json_fn done, void *userdata,
+		    struct error *err)
+{
+	return core_admin_audit(core, done, userdata, err);
+}
+
 int core_admin_console(struct core *core, const char *id, json_fn done,
 		       void *userdata, struct error *err)
 {

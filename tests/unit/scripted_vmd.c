@@ -177,7 +177,9 @@ static void got_list(struct scripted_vmd *v, uint64_t serial)
 			.state = v->vms[i].state,
 			.reason = v->vms[i].reason,
 			.cid = v->vms[i].create.cid,
-			.parts = v->vms[i].state == VMD_STATE_GONE ? 0 : 0x1f,
+			.parts = v->vms[i].state == VMD_STATE_GONE ?
+					 0 :
+					 0x1f & ~v->vms[i].lost_parts,
 			.accelerator = VMD_ACCELERATOR_TCG,
 			.vsock = VMD_VSOCK_USER,
 			.cpu_usec = VMD_UNKNOWN,

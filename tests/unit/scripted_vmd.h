@@ -22,6 +22,7 @@ struct scripted_vm {
 	struct vmd_create create;
 	uint32_t state; /* enum vmd_state */
 	uint32_t reason;
+	uint32_t lost_parts; /* VMD_PART_* that are not there as long as it runs */
 	uint64_t held_create; /* serial to be answered; 0: none */
 	uint64_t destroy;
 };

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "core/core_admin.h"
 #include "core/core_exec.h"
+#include "store/store.h"
 
 static void assert_has(const struct answer *a, const char *text)
 {
@@ -202,6 +203,140 @@ static void vms_that_boot_go_before_those_that_are_ready(void **state)
 	assert_int_equal(vmd_vm(&fx->vmd, 0)->state, VMD_STATE_RUNNING);
 }
 
+/* --------------------------------------------------------------------- mend */
+
+static void look_into_books(struct fixture *fx, bool mend, struct answer *ret)
+{
+	*ret = (struct answer){ .called = false };
+	assert_int_equal((mend ? core_admin_mend : core_admin_audit)(
+				 fx->core, on_json, ret, &ret->err),
+			 0);
+	RUN_UNTIL(fx, ret->called);
+	assert_false(ret->failed);
+}
+
+/* After it was mended, and what that began is over, nothing is left. */
+static void mend_and_look_again(struct fixture *fx, const char *what,
+				const char *done)
+{
+	struct answer a;
+
+	look_into_books(fx, false, &a);
+	assert_has(&a, what);
+	assert_null(strstr(a.text, "mended"));
+	look_into_books(fx, true, &a);
+	assert_has(&a, what);
+	assert_has(&a, done);
+	fixture_settle(fx);
+	look_into_books(fx, false, &a);
+	assert_has(&a, "\"differences\":[]");
+}
+
+static void a_stray_vm_and_an_absent_one_are_mended(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a;
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	fixture_settle(fx);
+	strcpy(fx->vmd.vms[0].create.vm_id, "vm_0000000000000000000000");
+	mend_and_look_again(fx, "the ledger does not have it",
+			    "\"mended\":\"it is being ended\"");
+	look_into_books(fx, true, &a);
+	assert_has(&a, "\"differences\":[]");
+	assert_string_equal(fixture_container(fx, c).ended_reason,
+			    "vm_crashed");
+	assert_int_equal(fx->vmd.vms[0].state, VMD_STATE_GONE);
+}
+
+static void a_vm_that_lost_a_part_ends_with_its_session(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	fx->vmd.vms[0].lost_parts = VMD_PART_BACKEND;
+	mend_and_look_again(fx, "parts of it are missing",
+			    "and its session with it");
+	fixture_wait_state(fx, c, SESSION_VIEW_ENDED);
+	assert_string_equal(fixture_container(fx, c).ended_reason,
+			    "vm_crashed");
+}
+
+static void on_written(void *userdata, int r)
+{
+	assert_int_equal(r, 0);
+	*(bool *)userdata = true;
+}
+
+static void lines_about_nothing_go(void **state)
+{
+	struct store_vm line = { .id = "vm_0000000000000000000000",
+				 .pool = "default",
+				 .state = "ready" };
+	struct fixture *fx = *state;
+	struct store_batch *batch;
+	bool written = false;
+
+	fixture_start(fx);
+	batch = store_batch_new(fx->store);
+	assert_int_equal(store_batch_put_vm(batch, &line), 0);
+	assert_int_equal(store_commit(fx->store, batch, on_written, &written),
+			 0);
+	RUN_UNTIL(fx, written);
+	mend_and_look_again(fx, "its line is left", "the line is removed");
+}
+
+static void a_session_that_nobody_has_ends(void **state)
+{
+	struct store_container row = {
+		.id = "cntr_00000000000000000000000000000000",
+		.tenant = "default",
+		.dialect = "openai",
+		.origin = "api",
+		.pool = "default",
+		.state = "running",
+		.idle_minutes = 20,
+		.created_usec = 1,
+	};
+	struct fixture *fx = *state;
+	struct store_batch *batch;
+	bool written = false;
+	struct answer a;
+	char c[ID_SIZE];
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	batch = store_batch_new(fx->store);
+	assert_int_equal(store_batch_put_container(batch, &row), 0);
+	assert_int_equal(store_commit(fx->store, batch, on_written, &written),
+			 0);
+	RUN_UNTIL(fx, written);
+	mend_and_look_again(fx, "nobody has it", "its session has ended");
+	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_RUNNING);
+	look_into_books(fx, false, &a);
+	assert_has(&a, "\"containers\":1");
+}
+
+static void what_two_vms_claim_is_left_to_a_person(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE], d[ID_SIZE];
+	struct answer a;
+
+	fixture_start(fx);
+	(void)fixture_session(fx, c);
+	(void)fixture_session(fx, d);
+	fx->vmd.vms[1].create.cid = fx->vmd.vms[0].create.cid;
+	look_into_books(fx, true, &a);
+	assert_has(&a, "another VM has its CID\",\"mended\":null");
+	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_RUNNING);
+	assert_int_equal(fixture_container(fx, d).state, SESSION_VIEW_RUNNING);
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -213,6 +348,11 @@ int main(void)
 		TEST(a_console_that_is_nowhere_is_not_found),
 		TEST(a_target_is_changed_while_the_daemon_runs),
 		TEST(vms_that_boot_go_before_those_that_are_ready),
+		TEST(a_stray_vm_and_an_absent_one_are_mended),
+		TEST(a_vm_that_lost_a_part_ends_with_its_session),
+		TEST(lines_about_nothing_go),
+		TEST(a_session_that_nobody_has_ends),
+		TEST(what_two_vms_claim_is_left_to_a_person),
 	};
 
 	return RUN_TESTS(tests);

@@ -379,6 +379,20 @@ def inspect_shows_whatever_there_is(fx):
     assert "\x1b" not in text
 
 
+def audit_says_what_it_mended(fx):
+    found = {"differences": [{"kind": "vm", "id": "vm_1", "what": "stray",
+                              "mended": "it is being ended"}]}
+    fx.special["POST /admin/v1/audit"] = lambda h: h.send(found)
+    got = fx.ctl("audit", "--fix").stdout.splitlines()
+    assert re.split(r"  +", got[0]) == ["KIND", "ID", "DIFFERENCE", "DONE"]
+    assert got[1].endswith("it is being ended")
+    found["differences"].append({"kind": "cid", "id": "vm_2", "what": "twice",
+                                 "mended": None})
+    got = fx.ctl("audit", "--fix", status=1).stdout
+    assert "needs a person" in got
+    assert json.loads(fx.ctl("audit", "--fix", "--json", status=1).stdout) == found
+
+
 def audit_tells_differences_by_status(fx):
     found = {"differences": [], "checked": {"vms": 3}}
     fx.special["GET /admin/v1/audit"] = lambda h: h.send(found)
