@@ -3,6 +3,9 @@ EXTRA_DIST += \
 	%reldir%/count-tests \
 	%reldir%/cupolad.conf \
 	%reldir%/install-deps \
+	%reldir%/monitoring/grafana-dashboard.json \
+	%reldir%/monitoring/prometheus-rules.yml \
+	%reldir%/monitoring/prometheus.yml \
 	%reldir%/quickstart \
 	%reldir%/say.sh
 

@@ -21,6 +21,8 @@ struct request;
 
 TAILQ_HEAD(request_list, request);
 
+enum { API_STATUS_CLASSES = 6 };	/* none, 1xx to 5xx */
+
 struct api {
 	struct api_config config;
 	struct vsock_peers vsock_peers;
@@ -28,6 +30,7 @@ struct api {
 	struct http_server *server;
 	struct request_list admitted;	/* with a key, under way */
 	uint64_t auth_failures;
+	uint64_t answered[API_STATUS_CLASSES];	/* by the first digit */
 	struct penalties penalties;
 	uint64_t json_bytes;	/* of large bodies under way; see body.h */
 	size_t json_large;		/* listen.max_json */

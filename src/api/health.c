@@ -51,21 +51,67 @@ struct metrics {
 	int r;
 };
 
-static void on_figure(void *userdata, const char *name, const char *type,
-		      const char *help, const char *labels, double value)
+static void on_figure(void *userdata, const struct family *family,
+		      const char *suffix, const char *labels, double value)
 {
 	struct metrics *m = userdata;
-	bool labelled = labels && *labels;
 
-	if (m->r == 0 && strcmp(m->last, name) != 0) {
+	if (m->r == 0 && strcmp(m->last, family->name) != 0) {
 		m->r = buf_printf(&m->text, "# HELP %s %s\n# TYPE %s %s\n",
-				  name, help, name, type);
-		(void)snprintf(m->last, sizeof(m->last), "%s", name);
+				  family->name, family->help, family->name,
+				  family->type);
+		(void)snprintf(m->last, sizeof(m->last), "%s", family->name);
 	}
 	if (m->r == 0)
-		m->r = buf_printf(&m->text, "%s%s%s%s %.17g\n", name,
-				  labelled ? "{" : "", labelled ? labels : "",
-				  labelled ? "}" : "", value);
+		m->r = buf_printf(&m->text, "%s%s%s%s%s %.17g\n",
+				  family->name, suffix, *labels ? "{" : "",
+				  labels, *labels ? "}" : "", value);
+}
+
+static void on_no_problem(void *userdata, const char *sentence)
+{
+	(void)userdata;
+	(void)sentence;
+}
+
+/* "2xx" and so on; those whose client left first have no status. */
+static void emit_requests(const struct api *api, struct metrics *m)
+{
+	static const struct family requests = {
+		"cupola_http_requests_total", "counter", "Requests answered",
+	};
+	char labels[32];
+	size_t i;
+
+	for (i = 0; i < API_STATUS_CLASSES; i++) {
+		if (i == 0)
+			(void)snprintf(labels, sizeof(labels), "code=\"none\"");
+		else
+			(void)snprintf(labels, sizeof(labels),
+				       "code=\"%zuxx\"", i);
+		on_figure(m, &requests, "", labels, (double)api->answered[i]);
+	}
+}
+
+static void emit_api(struct request *req, struct metrics *m)
+{
+	static const struct family ready = {
+		"cupola_ready", "gauge", "Whether sessions can be made",
+	};
+	static const struct family connections = {
+		"cupola_http_connections", "gauge",
+		"Clients that are connected",
+	};
+	static const struct family failures = {
+		"cupola_auth_failures_total", "counter",
+		"Requests without a key that opens",
+	};
+
+	on_figure(m, &ready, "", "",
+		  core_ready(req->core, on_no_problem, NULL));
+	on_figure(m, &connections, "", "", api_connections(req->api));
+	on_figure(m, &failures, "", "", (double)req->api->auth_failures);
+	emit_requests(req->api, m);
 }
 
 int health_metrics(struct request *req, struct error *err)
@@ -73,12 +119,7 @@ int health_metrics(struct request *req, struct error *err)
 	struct metrics m = { .text = BUF_INIT(METRICS_MAX) };
 	int r;
 
-	on_figure(&m, "cupola_http_connections", "gauge",
-		  "Clients that are connected", "",
-		  api_connections(req->api));
-	on_figure(&m, "cupola_auth_failures_total", "counter",
-		  "Requests without a key that opens", "",
-		  (double)req->api->auth_failures);
+	emit_api(req, &m);
 	core_metrics(req->core, on_figure, &m);
 	turns_metrics(req->api->config.turns, on_figure, &m);
 	upstream_metrics(turns_upstream(req->api->config.turns), on_figure, &m);

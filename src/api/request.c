@@ -91,6 +91,7 @@ static void request_free(struct request *req)
 void request_gone(struct request *req)
 {
 	request_log(req);
+	req->api->answered[req->status / 100 % API_STATUS_CLASSES]++;
 	/* Now: what core still owes may come after the server's end. */
 	admit_end(req);
 	req->conn = NULL;

@@ -5,7 +5,6 @@
 
 /* A label may be as long as a model's name with every character escaped. */
 #define LABELS_MAX 640
-#define NAME_MAX_SIZE 96
 
 void histogram_add(struct histogram *h, const struct histogram_scale *scale,
 		   usec_t usec)
@@ -19,25 +18,22 @@ void histogram_add(struct histogram *h, const struct histogram_scale *scale,
 }
 
 void histogram_emit(const struct histogram *h,
-		    const struct histogram_scale *scale, const char *name,
-		    const char *help, const char *labels, figure_fn emit,
-		    void *userdata)
+		    const struct histogram_scale *scale,
+		    const struct family *family, const char *labels,
+		    figure_fn emit, void *userdata)
 {
 	const char *comma = *labels ? "," : "";
-	char all[LABELS_MAX], full[NAME_MAX_SIZE];
+	char all[LABELS_MAX];
 	size_t i;
 
-	(void)snprintf(full, sizeof(full), "%s_bucket", name);
 	for (i = 0; i < scale->count; i++) {
 		(void)snprintf(all, sizeof(all), "%s%sle=\"%g\"", labels, comma,
 			       (double)scale->bounds[i] / USEC_PER_SEC);
-		emit(userdata, full, "counter", help, all, (double)h->below[i]);
+		emit(userdata, family, "_bucket", all, (double)h->below[i]);
 	}
 	(void)snprintf(all, sizeof(all), "%s%sle=\"+Inf\"", labels, comma);
-	emit(userdata, full, "counter", help, all, (double)h->count);
-	(void)snprintf(full, sizeof(full), "%s_sum", name);
-	emit(userdata, full, "counter", help, labels,
+	emit(userdata, family, "_bucket", all, (double)h->count);
+	emit(userdata, family, "_sum", labels,
 	     (double)h->sum_usec / USEC_PER_SEC);
-	(void)snprintf(full, sizeof(full), "%s_count", name);
-	emit(userdata, full, "counter", help, labels, (double)h->count);
+	emit(userdata, family, "_count", labels, (double)h->count);
 }

@@ -14,12 +14,24 @@
 #define HISTOGRAM_BOUNDS_MAX 16
 
 /**
+ * struct family - What figures of one name have in common
+ * @type:	"counter", "gauge" or "histogram"
+ */
+struct family {
+	const char *name;
+	const char *type;
+	const char *help;
+};
+
+/**
  * figure_fn - Takes one figure for operators
- * @type:	"counter" or "gauge"
+ * @family:	Whose figures come all in a row
+ * @suffix:	What a histogram appends to the name, or ""
  * @labels:	As they are written, without braces; may be empty
  */
-typedef void (*figure_fn)(void *userdata, const char *name, const char *type,
-			  const char *help, const char *labels, double value);
+typedef void (*figure_fn)(void *userdata, const struct family *family,
+			  const char *suffix, const char *labels,
+			  double value);
 
 /** struct histogram_scale - Upper bounds, lowest first */
 struct histogram_scale {
@@ -39,11 +51,11 @@ void histogram_add(struct histogram *h, const struct histogram_scale *scale,
 
 /**
  * histogram_emit() - Tell its buckets, sum and count, in seconds
- * @name:	To which "_bucket", "_sum" and "_count" are appended
+ * @family:	Of type "histogram"
  */
 void histogram_emit(const struct histogram *h,
-		    const struct histogram_scale *scale, const char *name,
-		    const char *help, const char *labels, figure_fn emit,
-		    void *userdata);
+		    const struct histogram_scale *scale,
+		    const struct family *family, const char *labels,
+		    figure_fn emit, void *userdata);
 
 #endif

@@ -10,15 +10,6 @@
 
 #define TRACE_LINE_MAX 1024
 
-#define MSEC(n) ((n) * USEC_PER_MSEC)
-
-const struct histogram_scale boot_trace_scale = {
-	.count = 14,
-	.bounds = { MSEC(1), MSEC(2), MSEC(5), MSEC(10), MSEC(25), MSEC(50),
-		    MSEC(100), MSEC(250), MSEC(500), MSEC(1000), MSEC(2500),
-		    MSEC(5000), MSEC(10000), MSEC(30000) },
-};
-
 static const char *const names[] = {
 	[BOOT_ADMISSION] = "admission",
 	[BOOT_QUEUE] = "queue",
@@ -85,17 +76,6 @@ void boot_trace_ready(struct boot_trace *trace,
 			before = end;
 	}
 	trace->usec[BOOT_FIRMWARE] = in_guest - before;
-}
-
-void boot_trace_count(const struct boot_trace *trace,
-		      struct histogram stages[static BOOT_STAGE_COUNT])
-{
-	int i;
-
-	for (i = 0; i < BOOT_STAGE_COUNT; i++)
-		if (i != BOOT_FIRST_EXECUTION)
-			histogram_add(&stages[i], &boot_trace_scale,
-				      trace->usec[i]);
 }
 
 static double msec(usec_t usec)

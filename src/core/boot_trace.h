@@ -3,12 +3,11 @@
 #define CORE_BOOT_TRACE_H
 
 /*
- * How long each stage of a VM's start took: one line in the journal per VM, and
- * a histogram per pool and stage.
+ * How long each stage of a VM's start took: one line in the journal per VM, and,
+ * through pool_metrics.h, a histogram per pool and stage.
  */
 
 #include "base/clock.h"
-#include "base/histogram.h"
 #include "base/log.h"
 #include "wire/message.h"
 
@@ -53,8 +52,6 @@ enum boot_stage {
 	BOOT_STAGE_COUNT,
 };
 
-extern const struct histogram_scale boot_trace_scale;
-
 /**
  * struct boot_trace - What is known of a start
  * @planned:	Boot clock: admission was over
@@ -83,10 +80,6 @@ void boot_trace_created(struct boot_trace *trace,
 void boot_trace_ready(struct boot_trace *trace,
 		      const uint64_t stages[static WIRE_STAGE_COUNT],
 		      usec_t now);
-
-/** boot_trace_count() - Add it to histograms, but for the first execution */
-void boot_trace_count(const struct boot_trace *trace,
-		      struct histogram stages[static BOOT_STAGE_COUNT]);
 
 /** boot_trace_log() - Say all of it in one line */
 void boot_trace_log(const struct boot_trace *trace,

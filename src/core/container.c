@@ -151,6 +151,7 @@ int container_new(struct core *core, const struct container_spec *spec,
 	c->pool = pool;
 	c->state = SESSION_VIEW_ACCEPTED;
 	c->created_usec = clock_wall(core->clock);
+	c->asked_usec = clock_boot(core->guest_clock);
 	c->active_wall = c->created_usec;
 	c->active_boot = clock_boot(core->clock);
 	container_set_idle(c, spec->idle_minutes);
@@ -309,12 +310,23 @@ void container_vm_ready(struct container *c)
 	}
 }
 
+static void count_create(struct container *c)
+{
+	usec_t now = clock_boot(c->core->guest_clock);
+
+	if (c->asked_usec)
+		pool_metrics_create(&c->pool->metrics, c->found,
+				    usec_sub(now, c->asked_usec));
+	c->asked_usec = 0;
+}
+
 void container_placed(struct container *c)
 {
 	if (c->state != SESSION_VIEW_BOOTING)
 		return;
 	(void)failpoint("create-files-placed");
 	session_enter(c, SESSION_VIEW_RUNNING);
+	count_create(c);
 	/* The idle clock begins now. */
 	c->active_boot = clock_boot(c->core->clock);
 	container_save(c);
@@ -360,6 +372,7 @@ void container_harvest(struct container *c)
 	(void)failpoint("stop-before-intent");
 	container_save(c);
 	timer_set_after(c->harvest_deadline, CONTAINER_HARVEST_USEC);
+	c->harvest_since = clock_boot(c->core->guest_clock);
 	/* An execution whose files are being fetched comes first. */
 	if (!c->running && !harvest_start(c))
 		container_destroy_vm(c);

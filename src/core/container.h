@@ -73,6 +73,8 @@ struct container {
 	struct pool *pool;
 	char image[STORE_IMAGE_SIZE];
 	usec_t created_usec; /* wall */
+	usec_t asked_usec;   /* boot; 0: of an earlier daemon, or told */
+	enum claim found;    /* by its create */
 
 	enum session_state_view state; /* session_enter() writes it */
 	enum end_reason reason;
@@ -111,6 +113,7 @@ struct container {
 	struct timer *pump; /* to try again what could not be sent */
 	struct timer *harvest_deadline;
 	bool harvesting; /* the timer's next is the deadline */
+	usec_t harvest_since; /* boot; 0: none is under way */
 
 	/* The execution that ended last, if this daemon knows it */
 	char last_exec[ID_SIZE];

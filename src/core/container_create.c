@@ -181,15 +181,15 @@ static int take_vm(struct container *c, struct error *err)
 	uint32_t mib = special_memory_mib(c);
 	int r;
 
-	c->vm = mib == 0 ? pool_claim(c->pool) : NULL;
+	c->found = CLAIM_SPECIAL;
+	c->vm = mib == 0 ? pool_claim(c->pool, &c->found) : NULL;
 	if (!c->vm) {
 		r = vm_new(c->core, c->pool, mib, &c->vm, err);
 		if (r < 0)
 			return r;
-		/* Once, however often a create that waits has tried. */
-		if (mib == 0)
-			c->core->metrics.claims_none++;
 	}
+	/* Once, however often a create that waits has tried. */
+	c->core->metrics.claims[c->found]++;
 	c->memory_mib = mib ? mib : pool_memory_mib(c->pool);
 	c->vm->container = c;
 	strcpy(c->image, c->vm->image);

@@ -116,6 +116,7 @@ struct exec {
 	usec_t started_usec; /* wall */
 	usec_t ended_usec;   /* wall */
 	usec_t sent_usec;    /* boot, by this daemon; 0 if not by it */
+	usec_t pull_usec;    /* boot, when its files began to be fetched, or 0 */
 	struct timer *deadline;
 
 	/* What came of it */

@@ -109,10 +109,12 @@ void exec_done(struct exec *e, const struct message_done *m)
 	e->container->kernel_epoch = e->kernel_epoch;
 	e->container->vm->kernel_epoch = e->kernel_epoch;
 	pull_add_unlisted(e->pull, m->unlisted);
-	if (pull_count(e->pull) == 0)
+	if (pull_count(e->pull) == 0) {
 		exec_pulled(e);
-	else
-		pull_start(e->pull);
+		return;
+	}
+	e->pull_usec = clock_boot(e->core->guest_clock);
+	pull_start(e->pull);
 }
 
 /* --------------------------------------------------------------- results */
@@ -206,6 +208,17 @@ static void exec_tell_done(struct exec *e)
 	exec_wake(e);
 }
 
+/* Its files are on the disk, with the record. */
+static void count_harvest(const struct exec *e, int r)
+{
+	usec_t now = clock_boot(e->core->guest_clock);
+
+	if (r >= 0 && e->pull_usec && e->container)
+		pool_metrics_harvest(&e->container->pool->metrics,
+				     HARVEST_EXECUTION,
+				     usec_sub(now, e->pull_usec));
+}
+
 static void on_saved(void *userdata, int r)
 {
 	struct exec *e = userdata;
@@ -216,6 +229,7 @@ static void on_saved(void *userdata, int r)
 			  "Cannot keep the record of an execution");
 		exec_files_drop(e);
 	}
+	count_harvest(e, r);
 	exec_pin(e);
 	exec_tell_done(e);
 	exec_over(e, r);
@@ -254,6 +268,7 @@ static void exec_count(struct exec *e)
 	m->executions[e->status]++;
 	m->executing_usec += e->duration_usec;
 	m->executing_cpu_usec += e->cpu_usec;
+	pool_metrics_execution(&c->pool->metrics, e->duration_usec);
 	c->usage.executions++;
 	c->executing_usec += e->duration_usec;
 }

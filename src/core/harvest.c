@@ -123,9 +123,20 @@ int harvest_frame(struct container *c, const struct frame *f, struct error *err)
 	return 0;
 }
 
+static void count_harvest(struct container *c)
+{
+	usec_t now = clock_boot(c->core->guest_clock);
+
+	if (c->harvest_since)
+		pool_metrics_harvest(&c->pool->metrics, HARVEST_SESSION,
+				     usec_sub(now, c->harvest_since));
+	c->harvest_since = 0;
+}
+
 void harvest_stop(struct container *c)
 {
 	timer_clear(c->harvest_deadline);
+	count_harvest(c);
 	if (c->vm)
 		c->vm->quiesce_call = 0;
 	if (!c->harvest)

@@ -58,6 +58,7 @@ libcore_a_SOURCES = \
 	%reldir%/load.c %reldir%/load.h \
 	%reldir%/map.c %reldir%/map.h \
 	%reldir%/metrics.c %reldir%/metrics.h \
+	%reldir%/pool_metrics.c %reldir%/pool_metrics.h \
 	%reldir%/notice.c %reldir%/notice.h \
 	%reldir%/parts.c %reldir%/parts.h \
 	%reldir%/parts_assemble.c \

@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "core/container.h"
+#include "core/pool_metrics.h"
 #include "core/vm.h"
 
-/* A label with a pool's name, which is a label by its own rules. */
-#define LABELS_MAX 256
+#define LABELS_MAX 64
 
 struct emitter {
 	figure_fn emit;
@@ -17,13 +17,17 @@ struct emitter {
 static void counter(const struct emitter *e, const char *name, const char *help,
 		    const char *labels, double value)
 {
-	e->emit(e->userdata, name, "counter", help, labels, value);
+	const struct family family = { name, "counter", help };
+
+	e->emit(e->userdata, &family, "", labels, value);
 }
 
 static void gauge(const struct emitter *e, const char *name, const char *help,
 		  const char *labels, double value)
 {
-	e->emit(e->userdata, name, "gauge", help, labels, value);
+	const struct family family = { name, "gauge", help };
+
+	e->emit(e->userdata, &family, "", labels, value);
 }
 
 static double seconds(usec_t usec)
@@ -79,13 +83,15 @@ static void emit_executions(const struct core *core, const struct emitter *e)
 static void emit_boots(const struct core *core, const struct emitter *e)
 {
 	const struct metrics *m = &core->metrics;
+	char labels[LABELS_MAX];
+	int i;
 
-	counter(e, "cupola_claims_total", "Creates by what they found",
-		"found=\"ready\"", (double)m->claims_ready);
-	counter(e, "cupola_claims_total", "Creates by what they found",
-		"found=\"booting\"", (double)m->claims_booting);
-	counter(e, "cupola_claims_total", "Creates by what they found",
-		"found=\"nothing\"", (double)m->claims_none);
+	for (i = 0; i < CLAIM_COUNT; i++) {
+		(void)snprintf(labels, sizeof(labels), "found=\"%s\"",
+			       claim_name((enum claim)i));
+		counter(e, "cupola_claims_total", "Creates by what they found",
+			labels, (double)m->claims[i]);
+	}
 	counter(e, "cupola_boots_failed_total",
 		"VMs that did not become ready", "", (double)m->boots_failed);
 }
@@ -108,49 +114,6 @@ static void emit_queue(const struct core *core, const struct emitter *e)
 		seconds(m->queue_usec));
 }
 
-static void emit_pools(const struct core *core, const struct emitter *e)
-{
-	char labels[LABELS_MAX];
-	size_t i;
-
-	for (i = 0; i < core->pools.count; i++) {
-		const struct pool *pool = &core->pools.pool[i];
-
-		(void)snprintf(labels, sizeof(labels), "pool=\"%s\"",
-			       pool->name);
-		gauge(e, "cupola_pool_vms", "VMs of a pool", labels,
-		      (double)pool->vm_count);
-		gauge(e, "cupola_pool_ready_vms", "VMs ready to be claimed",
-		      labels, (double)pool_ready_count(pool));
-		gauge(e, "cupola_pool_waiting_creates",
-		      "Creates that wait for room", labels,
-		      (double)pool->waiting.count);
-		gauge(e, "cupola_pool_max_vms", "VMs a pool may have", labels,
-		      (double)pool->max);
-	}
-}
-
-static void emit_stages(const struct core *core, const struct emitter *e)
-{
-	char labels[LABELS_MAX];
-	size_t i;
-	int stage;
-
-	for (i = 0; i < core->pools.count; i++) {
-		const struct pool *pool = &core->pools.pool[i];
-
-		for (stage = 0; stage < BOOT_STAGE_COUNT; stage++) {
-			(void)snprintf(labels, sizeof(labels),
-				       "pool=\"%s\",stage=\"%s\"", pool->name,
-				       boot_stage_name((enum boot_stage)stage));
-			histogram_emit(&pool->stages[stage], &boot_trace_scale,
-				       "cupola_boot_seconds",
-				       "Stages of the starts of VMs", labels,
-				       e->emit, e->userdata);
-		}
-	}
-}
-
 void core_metrics(struct core *core, figure_fn emit, void *userdata)
 {
 	const struct emitter e = { emit, userdata };
@@ -159,8 +122,7 @@ void core_metrics(struct core *core, figure_fn emit, void *userdata)
 	emit_executions(core, &e);
 	emit_boots(core, &e);
 	emit_queue(core, &e);
-	emit_pools(core, &e);
-	emit_stages(core, &e);
+	pool_metrics_emit(core, emit, userdata);
 	gauge(&e, "cupola_draining", "Whether new sessions are refused", "",
 	      core->drain.on || core->stopping);
 	gauge(&e, "cupola_memory_bytes", "Memory that VMs may take", "",

@@ -10,6 +10,18 @@
 #include "core/core.h"
 #include "core/end_reason.h"
 
+/** enum claim - What a create found */
+enum claim {
+	CLAIM_READY,   /* a VM of its pool that was ready */
+	CLAIM_BOOTING, /* … that was booting already */
+	CLAIM_NOTHING, /* … neither */
+	CLAIM_SPECIAL, /* it asked for more memory than those have */
+
+	CLAIM_COUNT,
+};
+
+const char *claim_name(enum claim claim);
+
 struct metrics {
 	uint64_t sessions_created;
 	uint64_t sessions_ended[END_REASON_COUNT];
@@ -17,9 +29,7 @@ struct metrics {
 	uint64_t executing_usec;
 	uint64_t executing_cpu_usec;
 	usec_t awaited_usec;     /* from EXEC to DONE */
-	uint64_t claims_ready;   /* creates that found a ready VM */
-	uint64_t claims_booting; /* … one that was booting already */
-	uint64_t claims_none;    /* … neither */
+	uint64_t claims[CLAIM_COUNT];
 	uint64_t creates_queued; /* that had to wait for room */
 	uint64_t creates_late;   /* … and found none in time */
 	uint64_t creates_full;   /* that could not even wait */

@@ -204,19 +204,19 @@ static struct vm *pool_find_state(struct pool *pool, enum vm_state from,
 	return NULL;
 }
 
-struct vm *pool_claim(struct pool *pool)
+struct vm *pool_claim(struct pool *pool, enum claim *ret_found)
 {
-	struct metrics *m = &pool->core->metrics;
 	struct vm *vm;
 
+	*ret_found = CLAIM_READY;
 	vm = pool_find_state(pool, VM_READY, VM_READY);
-	if (vm) {
-		m->claims_ready++;
-	} else {
+	if (!vm) {
+		*ret_found = CLAIM_BOOTING;
 		vm = pool_find_state(pool, VM_STARTING, VM_BOOTING);
-		if (!vm)
-			return NULL;
-		m->claims_booting++;
+	}
+	if (!vm) {
+		*ret_found = CLAIM_NOTHING;
+		return NULL;
 	}
 	pool_take(pool, vm);
 	pool_refill(pool);

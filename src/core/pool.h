@@ -18,7 +18,7 @@
 #include <sys/queue.h>
 
 #include "base/timer.h"
-#include "core/boot_trace.h"
+#include "core/pool_metrics.h"
 #include "core/waiting.h"
 #include "store/rows.h"
 #include "vmd/vmd_proto.h"
@@ -62,7 +62,7 @@ struct pool {
 	struct waiting waiting;
 	usec_t refill_from; /* no VM is started before; boot clock */
 
-	struct histogram stages[BOOT_STAGE_COUNT]; /* of starts */
+	struct pool_metrics metrics;
 };
 
 struct pools {
@@ -83,8 +83,12 @@ void pools_fill(struct core *core, bool fill);
 /** pool_find() - By name; NULL if there is none */
 struct pool *pool_find(struct core *core, const char *name);
 
-/** pool_claim() - An idle VM, which is the caller's now; NULL if none is left */
-struct vm *pool_claim(struct pool *pool);
+/**
+ * pool_claim() - An idle VM, which is the caller's now
+ *
+ * Return: NULL if none is left; *@ret_found is set in any case
+ */
+struct vm *pool_claim(struct pool *pool, enum claim *ret_found);
 
 /** pool_put() - Count an idle VM in: a restored one, or a claim that failed */
 void pool_put(struct pool *pool, struct vm *vm);

@@ -173,7 +173,7 @@ void vm_became_ready(struct vm *vm,
 		if (!vm->restored) {
 			boot_trace_ready(&vm->trace, stages,
 					 clock_boot(vm->core->guest_clock));
-			boot_trace_count(&vm->trace, vm->pool->stages);
+			pool_metrics_boot(&vm->pool->metrics, &vm->trace);
 			boot_trace_log(&vm->trace, &vm->scope);
 		}
 	}
@@ -191,8 +191,7 @@ void vm_executed(struct vm *vm, usec_t usec)
 		return;
 	vm->executed = true;
 	vm->trace.usec[BOOT_FIRST_EXECUTION] = usec;
-	histogram_add(&vm->pool->stages[BOOT_FIRST_EXECUTION],
-		      &boot_trace_scale, usec);
+	pool_metrics_first(&vm->pool->metrics, usec);
 }
 
 void vm_lost_link(struct vm *vm)

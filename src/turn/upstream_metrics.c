@@ -67,6 +67,10 @@ static void add_label(char labels[LABELS_MAX], const char *key,
 
 static void emit_ended(const struct emitter *e)
 {
+	static const struct family ended = {
+		"cupola_model_answers_total", "counter",
+		"Answers of models that ended",
+	};
 	const struct upstream_targets *targets = &e->upstream->targets;
 	char labels[LABELS_MAX];
 	size_t i;
@@ -77,9 +81,7 @@ static void emit_ended(const struct emitter *e)
 			labels[0] = '\0';
 			add_label(labels, "model", targets->list[i].model.name);
 			add_label(labels, "finish", finish_names[f]);
-			e->emit(e->userdata, "cupola_model_answers_total",
-				"counter", "Answers of models that ended",
-				labels,
+			e->emit(e->userdata, &ended, "", labels,
 				(double)targets->list[i].counts.ended[f]);
 		}
 }
@@ -105,55 +107,73 @@ static double output_of(const struct upstream_target *t)
 }
 
 static const struct {
-	const char *name;
-	const char *type;
-	const char *help;
+	struct family family;
 	double (*of)(const struct upstream_target *t);
 } figures[] = {
-	{ "cupola_model_answers", "gauge", "Answers of models under way",
+	{ { "cupola_model_answers", "gauge", "Answers of models under way" },
 	  calls_of },
-	{ "cupola_model_repetitions_total", "counter",
-	  "Requests to models that were repeated", repeated_of },
-	{ "cupola_model_input_tokens_total", "counter",
-	  "Tokens that models read", input_of },
-	{ "cupola_model_output_tokens_total", "counter",
-	  "Tokens that models wrote", output_of },
+	{ { "cupola_model_repetitions_total", "counter",
+	    "Requests to models that were repeated" }, repeated_of },
+	{ { "cupola_model_input_tokens_total", "counter",
+	    "Tokens that models read" }, input_of },
+	{ { "cupola_model_output_tokens_total", "counter",
+	    "Tokens that models wrote" }, output_of },
 };
 
-static void emit_times(const struct emitter *e, const char *name,
-		       const char *help, const struct upstream_target *t,
-		       const struct histogram *times)
+static const struct histogram *first_of(const struct upstream_target *t)
+{
+	return &t->counts.first;
+}
+
+static const struct histogram *whole_of(const struct upstream_target *t)
+{
+	return &t->counts.whole;
+}
+
+static const struct {
+	struct family family;
+	const struct histogram *(*of)(const struct upstream_target *t);
+} times[] = {
+	{ { "cupola_model_first_piece_seconds", "histogram",
+	    "Time until the first piece of an answer" }, first_of },
+	{ { "cupola_model_answer_seconds", "histogram",
+	    "Time until the end of an answer" }, whole_of },
+};
+
+static void emit_of_model(const struct emitter *e,
+			  const struct upstream_target *t, size_t figure)
 {
 	char labels[LABELS_MAX] = "";
 
 	add_label(labels, "model", t->model.name);
-	histogram_emit(times, &scale, name, help, labels, e->emit,
-		       e->userdata);
+	e->emit(e->userdata, &figures[figure].family, "", labels,
+		figures[figure].of(t));
 }
+
+static void emit_times(const struct emitter *e,
+		       const struct upstream_target *t, size_t which)
+{
+	char labels[LABELS_MAX] = "";
+
+	add_label(labels, "model", t->model.name);
+	histogram_emit(times[which].of(t), &scale, &times[which].family,
+		       labels, e->emit, e->userdata);
+}
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 void upstream_metrics(const struct upstream *u, figure_fn emit,
 		      void *userdata)
 {
 	const struct emitter e = { emit, userdata, u };
-	const struct upstream_target *t;
-	size_t f;
+	const struct upstream_targets *all = &u->targets;
+	size_t f, i;
 
-	for (f = 0; f < sizeof(figures) / sizeof(figures[0]); f++)
-		for (t = u->targets.list; t < u->targets.list + u->targets.count;
-		     t++) {
-			char labels[LABELS_MAX] = "";
-
-			add_label(labels, "model", t->model.name);
-			emit(userdata, figures[f].name, figures[f].type,
-			     figures[f].help, labels, figures[f].of(t));
-		}
+	for (f = 0; f < COUNT(figures); f++)
+		for (i = 0; i < all->count; i++)
+			emit_of_model(&e, &all->list[i], f);
 	emit_ended(&e);
-	for (t = u->targets.list; t < u->targets.list + u->targets.count; t++)
-		emit_times(&e, "cupola_model_first_piece_seconds",
-			   "Time until the first piece of an answer", t,
-			   &t->counts.first);
-	for (t = u->targets.list; t < u->targets.list + u->targets.count; t++)
-		emit_times(&e, "cupola_model_answer_seconds",
-			   "Time until the end of an answer", t,
-			   &t->counts.whole);
+	for (f = 0; f < COUNT(times); f++)
+		for (i = 0; i < all->count; i++)
+			emit_times(&e, &all->list[i], f);
 }

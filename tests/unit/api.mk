@@ -122,6 +122,10 @@ dist_check_SCRIPTS += %reldir%/test_openapi.py
 TESTS += %reldir%/test_activity.py %reldir%/test_images.py
 dist_check_SCRIPTS += %reldir%/test_activity.py %reldir%/test_images.py
 
+# Figures, and what is in contrib/monitoring and the manual about them.
+TESTS += %reldir%/test_metrics.py
+dist_check_SCRIPTS += %reldir%/test_metrics.py
+
 unit_tests += %reldir%/test_api_responses
 tests_unit_test_api_responses_SOURCES = %reldir%/test_api_responses.c \
 	$(api_fixture)

@@ -39,6 +39,7 @@ unit_tests += \
 	%reldir%/test_core_context \
 	%reldir%/test_core_talk \
 	%reldir%/test_core_tenants \
+	%reldir%/test_core_metrics \
 	%reldir%/test_core_trace \
 	%reldir%/test_core_definitions
 
@@ -60,6 +61,10 @@ tests_unit_test_core_audit_SOURCES = %reldir%/test_core_audit.c \
 	$(core_fixture) $(journal)
 tests_unit_test_core_audit_LDADD = $(core_test_libs)
 tests_unit_test_core_audit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
+
+tests_unit_test_core_metrics_SOURCES = %reldir%/test_core_metrics.c \
+	$(core_fixture)
+tests_unit_test_core_metrics_LDADD = $(core_test_libs)
 
 tests_unit_test_core_trace_SOURCES = %reldir%/test_core_trace.c \
 	$(core_fixture) $(journal)

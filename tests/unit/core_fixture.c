@@ -435,3 +435,31 @@ void fixture_upload(struct fixture *fx, const char *name, const void *data,
 	assert_false(a.failed);
 	strcpy(ret, a.id);
 }
+
+/* ---------------------------------------------------------------- figures */
+
+struct figure {
+	const char *name;
+	const char *labels;
+	double value;
+};
+
+static void on_figure(void *userdata, const struct family *family,
+		      const char *suffix, const char *labels, double value)
+{
+	struct figure *f = userdata;
+	size_t length = strlen(family->name);
+
+	if (strncmp(f->name, family->name, length) == 0 &&
+	    strcmp(f->name + length, suffix) == 0 &&
+	    strcmp(f->labels, labels) == 0)
+		f->value = value;
+}
+
+double fixture_figure(struct fixture *fx, const char *name, const char *labels)
+{
+	struct figure f = { name, labels, -1 };
+
+	core_metrics(fx->core, on_figure, &f);
+	return f.value;
+}

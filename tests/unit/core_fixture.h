@@ -130,6 +130,9 @@ struct exec_view fixture_exec_view(struct fixture *fx, const char *container,
 void fixture_wait_exec(struct fixture *fx, const char *container,
 		       const char *id, enum exec_status status);
 
+/** fixture_figure() - One of core_metrics(); -1 if there is none of that name */
+double fixture_figure(struct fixture *fx, const char *name, const char *labels);
+
 /** fixture_upload() - A file of this content; Return: its id in @ret */
 void fixture_upload(struct fixture *fx, const char *name, const void *data,
 		    size_t size, char ret[ID_SIZE]);

@@ -156,11 +156,13 @@ int core_admin_advance_clock(struct core *core, usec_t by, struct error *err)
 
 void core_metrics(struct core *core, figure_fn emit, void *userdata)
 {
+	static const struct family sessions = {
+		"cupola_sessions", "gauge", "Sessions",
+	};
+
 	(void)core;
-	emit(userdata, "cupola_sessions", "gauge", "Sessions",
-	     "state=\"running\"", 1);
-	emit(userdata, "cupola_sessions", "gauge", "Sessions",
-	     "state=\"booting\"", 0);
+	emit(userdata, &sessions, "", "state=\"running\"", 1);
+	emit(userdata, &sessions, "", "state=\"booting\"", 0);
 }
 
 int core_request_begin(struct core *core, const struct principal *who,

@@ -6,40 +6,13 @@
 #include "core/boot_trace.h"
 #include "core/core_admin.h"
 
-struct figure {
-	const char *name;
-	const char *labels;
-	double value;
-};
-
-static void on_figure(void *userdata, const char *name, const char *type,
-		      const char *help, const char *labels, double value)
-{
-	struct figure *f = userdata;
-
-	(void)type;
-	(void)help;
-	if (strcmp(f->name, name) == 0 && strcmp(f->labels, labels) == 0)
-		f->value = value;
-}
-
-/* -1: there is none of that name. */
-static double figure_of(struct fixture *fx, const char *name,
-			const char *labels)
-{
-	struct figure f = { name, labels, -1 };
-
-	core_metrics(fx->core, on_figure, &f);
-	return f.value;
-}
-
 static double count_of(struct fixture *fx, enum boot_stage stage)
 {
 	char labels[128];
 
 	(void)snprintf(labels, sizeof(labels), "pool=\"default\",stage=\"%s\"",
 		       boot_stage_name(stage));
-	return figure_of(fx, "cupola_boot_seconds_count", labels);
+	return fixture_figure(fx, "cupola_boot_seconds_count", labels);
 }
 
 static usec_t sum(const struct boot_trace *t)
@@ -150,10 +123,10 @@ static void an_executions_time_is_told_from_outside_to_inside(void **state)
 	clock_advance(fx->clock, 3 * USEC_PER_SEC);
 	guest_say_done(g, g->call, &done);
 	fixture_wait_exec(fx, c, e, EXEC_OK);
-	assert_true(figure_of(fx, "cupola_executing_awaited_seconds_total",
+	assert_true(fixture_figure(fx, "cupola_executing_awaited_seconds_total",
 			      "") == 3);
-	assert_true(figure_of(fx, "cupola_executing_seconds_total", "") == 2);
-	assert_true(figure_of(fx, "cupola_executing_cpu_seconds_total", "") ==
+	assert_true(fixture_figure(fx, "cupola_executing_seconds_total", "") == 2);
+	assert_true(fixture_figure(fx, "cupola_executing_cpu_seconds_total", "") ==
 		    1);
 }
 

@@ -8,32 +8,6 @@
 #include "core/waiting.h"
 #include "tenant_fixture.h"
 
-struct figure {
-	const char *name;
-	const char *labels;
-	double value;
-};
-
-static void on_figure(void *userdata, const char *name, const char *type,
-		      const char *help, const char *labels, double value)
-{
-	struct figure *f = userdata;
-
-	(void)type;
-	(void)help;
-	if (strcmp(f->name, name) == 0 && strcmp(f->labels, labels) == 0)
-		f->value = value;
-}
-
-static double figure_of(struct fixture *fx, const char *name,
-			const char *labels)
-{
-	struct figure f = { name, labels, -1 };
-
-	core_metrics(fx->core, on_figure, &f);
-	return f.value;
-}
-
 static void a_host_below_its_floors_starts_nothing(void **state)
 {
 	const struct container_spec spec = { .name = "x" };
@@ -90,9 +64,9 @@ static void who_waits_for_the_hosts_memory_gets_it_once_it_is_free(void **state)
 	RUN_UNTIL(fx, a[0].called && a[1].called);
 	assert_false(a[0].failed || a[1].failed);
 	/* Five tries in vain are two creates nevertheless. */
-	assert_true(figure_of(fx, "cupola_claims_total", "found=\"nothing\"") ==
+	assert_true(fixture_figure(fx, "cupola_claims_total", "found=\"nothing\"") ==
 		    2);
-	assert_true(figure_of(fx, "cupola_creates_queue_seconds_total", "") ==
+	assert_true(fixture_figure(fx, "cupola_creates_queue_seconds_total", "") ==
 		    12);
 }
 
@@ -222,7 +196,7 @@ static void the_queue_is_counted(void **state)
 	assert_int_equal(core_container_create(fx->core, &fx->who, &spec,
 					       on_container, &late, &late.err),
 			 0);
-	assert_true(figure_of(fx, "cupola_pool_waiting_creates",
+	assert_true(fixture_figure(fx, "cupola_pool_waiting_creates",
 			      "pool=\"default\"") == 1);
 	assert_true(core_container_create(fx->core, &fx->who, &spec,
 					  on_container, &full, &full.err) < 0);
@@ -239,12 +213,12 @@ static void the_queue_is_counted(void **state)
 			 0);
 	RUN_UNTIL(fx, served.called);
 	assert_false(served.failed);
-	assert_true(figure_of(fx, "cupola_creates_queued_total", "") == 2);
-	assert_true(figure_of(fx, "cupola_creates_refused_total",
+	assert_true(fixture_figure(fx, "cupola_creates_queued_total", "") == 2);
+	assert_true(fixture_figure(fx, "cupola_creates_refused_total",
 			      "why=\"late\"") == 1);
-	assert_true(figure_of(fx, "cupola_creates_refused_total",
+	assert_true(fixture_figure(fx, "cupola_creates_refused_total",
 			      "why=\"queue_full\"") == 1);
-	assert_true(figure_of(fx, "cupola_creates_queue_seconds_total", "") ==
+	assert_true(fixture_figure(fx, "cupola_creates_queue_seconds_total", "") ==
 		    3);
 }
 

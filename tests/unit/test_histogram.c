@@ -10,15 +10,16 @@ static const struct histogram_scale scale = {
 	.bounds = { USEC_PER_MSEC, USEC_PER_SEC },
 };
 
-static void on_figure(void *userdata, const char *name, const char *type,
-		      const char *help, const char *labels, double value)
+static const struct family family = { "x", "histogram", "Times" };
+
+static void on_figure(void *userdata, const struct family *of,
+		      const char *suffix, const char *labels, double value)
 {
 	char(*all)[1024] = userdata;
 	size_t used = strlen(*all);
 
-	assert_string_equal(type, "counter");
-	assert_string_equal(help, "Times");
-	(void)snprintf(*all + used, sizeof(*all) - used, "%s{%s} %g\n", name,
+	assert_ptr_equal(of, &family);
+	(void)snprintf(*all + used, sizeof(*all) - used, "x%s{%s} %g\n", suffix,
 		       labels, value);
 }
 
@@ -32,7 +33,7 @@ static void a_time_is_in_every_bucket_it_does_not_exceed(void **state)
 	histogram_add(&h, &scale, USEC_PER_MSEC);
 	histogram_add(&h, &scale, USEC_PER_MSEC + 1);
 	histogram_add(&h, &scale, 2 * USEC_PER_SEC);
-	histogram_emit(&h, &scale, "x", "Times", "a=\"b\"", on_figure, &all);
+	histogram_emit(&h, &scale, &family, "a=\"b\"", on_figure, &all);
 	assert_string_equal(all, "x_bucket{a=\"b\",le=\"0.001\"} 2\n"
 				 "x_bucket{a=\"b\",le=\"1\"} 3\n"
 				 "x_bucket{a=\"b\",le=\"+Inf\"} 4\n"
@@ -46,7 +47,7 @@ static void without_labels_there_is_the_bound_alone(void **state)
 	char all[1024] = "";
 
 	(void)state;
-	histogram_emit(&h, &scale, "x", "Times", "", on_figure, &all);
+	histogram_emit(&h, &scale, &family, "", on_figure, &all);
 	assert_string_equal(all, "x_bucket{le=\"0.001\"} 0\n"
 				 "x_bucket{le=\"1\"} 0\n"
 				 "x_bucket{le=\"+Inf\"} 0\n"

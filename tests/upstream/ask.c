@@ -294,11 +294,12 @@ static int print_figure(void *userdata, const char *name, const char *labels,
 		      value, strlen(labels));
 }
 
-static void on_figure(void *userdata, const char *name, const char *type,
-		      const char *help, const char *labels, double value)
+static void on_figure(void *userdata, const struct family *family,
+		      const char *suffix, const char *labels, double value)
 {
-	(void)type;
-	(void)help;
+	char name[128];
+
+	(void)snprintf(name, sizeof(name), "%s%s", family->name, suffix);
 	(void)print_figure(userdata, name, labels, value);
 }
 
