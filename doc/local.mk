@@ -4,6 +4,8 @@ dist_man_MANS += \
 	%reldir%/cupolactl.1 \
 	%reldir%/cupola-image.5 \
 	%reldir%/cupolad.conf.5 \
+	%reldir%/cupola-api.7 \
+	%reldir%/cupola-protocol.7 \
 	%reldir%/cupola-guest.8 \
 	%reldir%/cupola-vmd.8 \
 	%reldir%/cupolad.8
