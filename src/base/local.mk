@@ -20,6 +20,7 @@ libbase_a_SOURCES = \
 	%reldir%/json_tree.c \
 	%reldir%/json_write.c %reldir%/json_write.h \
 	%reldir%/limits.h \
+	%reldir%/journal.c %reldir%/journal.h \
 	%reldir%/log.c %reldir%/log.h \
 	%reldir%/media_type.c %reldir%/media_type.h \
 	%reldir%/name.c %reldir%/name.h \

@@ -1,20 +1,21 @@
-#define SD_JOURNAL_SUPPRESS_LOCATION
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <systemd/sd-journal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/id.h"
+#include "base/journal.h"
 #include "base/log.h"
 #include "base/name.h"
 
@@ -30,6 +31,9 @@ static struct {
 } target;
 
 static atomic_int level = LOG_INFO;
+
+/* Entries that nobody took, and how many of them were told of. */
+static atomic_uint_least64_t lost, told;
 
 static const char *const level_names[] = {
 	[LOG_EMERG] = "emergency", [LOG_ALERT] = "alert",
@@ -84,6 +88,13 @@ void log_init(const char *program)
 {
 	target.program = program;
 	target.journal = stderr_is_journal();
+	if (target.journal)
+		journal_open(NULL);
+}
+
+uint64_t log_lost(void)
+{
+	return atomic_load(&lost);
 }
 
 void log_set_level(int priority)
@@ -204,7 +215,7 @@ static int write_journal(struct entry *e)
 	for (i = 0; i < e->own_count; i++)
 		if (e->own[i].value && *e->own[i].value)
 			add_scope(e, e->own[i].name, e->own[i].value);
-	return sd_journal_sendv(e->fields, (int)e->count);
+	return journal_send(e->fields, e->count);
 }
 
 static void print_scope(char *text, size_t size, const char *name,
@@ -216,7 +227,22 @@ static void print_scope(char *text, size_t size, const char *name,
 		(void)snprintf(text + used, size - used, " %s=%s", name, value);
 }
 
-/* One write(), so that lines of several threads do not mix. */
+/*
+ * One call, so that lines of several threads do not mix. A socket, as the one of
+ * a unit, is not waited for.
+ */
+static void write_stderr(const char *text, size_t size)
+{
+	const int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+
+	if (send(STDERR_FILENO, text, size, flags) >= 0)
+		return;
+	if (errno == ENOTSOCK)
+		(void)!write(STDERR_FILENO, text, size);
+	else
+		atomic_fetch_add(&lost, 1);
+}
+
 static void write_line(const struct entry *e)
 {
 	char date[32], scope[5 * ID_SIZE + 64] = "";
@@ -241,16 +267,34 @@ static void write_line(const struct entry *e)
 		     now.tv_nsec / 1000000, e->identifier,
 		     level_names[e->priority], e->message, scope);
 	if (n > 0)
-		(void)!write(STDERR_FILENO, text, (size_t)n);
+		write_stderr(text, (size_t)n);
+}
+
+/* Once they are taken again. */
+static void tell_lost(void)
+{
+	const uint64_t count = atomic_load(&lost);
+	const uint64_t before = atomic_exchange(&told, count);
+
+	if (count != before)
+		log_warning(NULL, 0, "The log did not take %" PRIu64 " lines",
+			    count - before);
 }
 
 static void emit(struct entry *e)
 {
+	int r;
+
 	if (!e->identifier)
 		e->identifier = target.program ? target.program :
 						 program_invocation_short_name;
-	if (!target.journal || write_journal(e) < 0)
+	r = target.journal ? write_journal(e) : -ENOTCONN;
+	if (r == -EAGAIN)
+		atomic_fetch_add(&lost, 1);
+	else if (r < 0)
 		write_line(e);
+	else
+		tell_lost();
 }
 
 int log_full(const struct log_scope *scope, int priority, const sd_id128_t *id,

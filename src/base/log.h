@@ -50,6 +50,15 @@ struct log_scope {
  */
 void log_init(const char *program);
 
+/**
+ * log_lost() - How many entries nobody took
+ *
+ * No entry is waited for: while the journal, or the socket that stderr is, takes
+ * nothing, entries are counted here instead, and the next one that is taken
+ * tells of it. Only a stderr that is a pipe or a file is written as such.
+ */
+uint64_t log_lost(void);
+
 /** log_set_level() - Drop what is less important than @priority (LOG_INFO) */
 void log_set_level(int priority);
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/log.h"
 #include "core/container.h"
 #include "core/pool_metrics.h"
 #include "core/vm.h"
@@ -123,6 +124,8 @@ void core_metrics(struct core *core, figure_fn emit, void *userdata)
 	emit_boots(core, &e);
 	emit_queue(core, &e);
 	pool_metrics_emit(core, emit, userdata);
+	counter(&e, "cupola_log_lost_total", "Lines that no log took", "",
+		log_lost());
 	gauge(&e, "cupola_draining", "Whether new sessions are refused", "",
 	      core->drain.on || core->stopping);
 	gauge(&e, "cupola_memory_bytes", "Memory that VMs may take", "",

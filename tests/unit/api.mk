@@ -16,7 +16,7 @@ unit_tests += %reldir%/test_api_audit
 tests_unit_test_api_audit_SOURCES = %reldir%/test_api_audit.c $(api_fixture) \
 	$(journal)
 tests_unit_test_api_audit_LDADD = $(api_fixture_libs)
-tests_unit_test_api_audit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
+tests_unit_test_api_audit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=journal_send
 
 unit_tests += %reldir%/test_api_http
 tests_unit_test_api_http_SOURCES = %reldir%/test_api_http.c $(api_fixture)

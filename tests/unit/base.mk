@@ -40,10 +40,14 @@ unit_tests += %reldir%/test_json_write
 tests_unit_test_json_write_SOURCES = %reldir%/test_json_write.c %reldir%/test.h
 tests_unit_test_json_write_LDADD = $(base_libs) $(CMOCKA_LIBS)
 
+unit_tests += %reldir%/test_journal
+tests_unit_test_journal_SOURCES = %reldir%/test_journal.c %reldir%/test.h
+tests_unit_test_journal_LDADD = $(base_libs) $(CMOCKA_LIBS)
+
 unit_tests += %reldir%/test_log
 tests_unit_test_log_SOURCES = %reldir%/test_log.c %reldir%/test.h
 tests_unit_test_log_LDADD = $(base_libs) $(CMOCKA_LIBS)
-tests_unit_test_log_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
+tests_unit_test_log_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=journal_send
 
 unit_tests += %reldir%/test_name
 tests_unit_test_name_SOURCES = %reldir%/test_name.c %reldir%/test.h

@@ -55,12 +55,12 @@ tests_unit_test_core_capacity_LDADD = $(core_test_libs)
 tests_unit_test_core_ends_SOURCES = %reldir%/test_core_ends.c \
 	$(core_fixture) $(journal)
 tests_unit_test_core_ends_LDADD = $(core_test_libs)
-tests_unit_test_core_ends_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
+tests_unit_test_core_ends_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=journal_send
 
 tests_unit_test_core_audit_SOURCES = %reldir%/test_core_audit.c \
 	$(core_fixture) $(journal)
 tests_unit_test_core_audit_LDADD = $(core_test_libs)
-tests_unit_test_core_audit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
+tests_unit_test_core_audit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=journal_send
 
 tests_unit_test_core_metrics_SOURCES = %reldir%/test_core_metrics.c \
 	$(core_fixture)
@@ -69,7 +69,7 @@ tests_unit_test_core_metrics_LDADD = $(core_test_libs)
 tests_unit_test_core_trace_SOURCES = %reldir%/test_core_trace.c \
 	$(core_fixture) $(journal)
 tests_unit_test_core_trace_LDADD = $(core_test_libs)
-tests_unit_test_core_trace_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
+tests_unit_test_core_trace_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=journal_send
 
 tests_unit_test_core_drain_SOURCES = %reldir%/test_core_drain.c $(core_fixture)
 tests_unit_test_core_drain_LDADD = $(core_test_libs)

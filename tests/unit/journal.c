@@ -18,13 +18,13 @@ enum { ENTRIES_MAX = 4096, ENTRY_SIZE = 4096 };
 static char *entries[ENTRIES_MAX];
 static size_t entry_count;
 
-int __wrap_sd_journal_sendv(const struct iovec *fields, int count);
+int __wrap_journal_send(const struct iovec *fields, size_t count);
 
-int __wrap_sd_journal_sendv(const struct iovec *fields, int count)
+int __wrap_journal_send(const struct iovec *fields, size_t count)
 {
 	char text[ENTRY_SIZE] = "\n";
 	size_t used = 1;
-	int i;
+	size_t i;
 
 	for (i = 0; i < count; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,

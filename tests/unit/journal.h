@@ -4,7 +4,7 @@
 
 /*
  * What would have gone to the journal. To be linked with
- * -Wl,--wrap=sd_journal_sendv.
+ * -Wl,--wrap=journal_send.
  */
 
 #include <stdbool.h>

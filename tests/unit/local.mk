@@ -9,7 +9,7 @@
 
 unit_tests =
 
-# For those with -Wl,--wrap=sd_journal_sendv.
+# For those with -Wl,--wrap=journal_send.
 journal = %reldir%/journal.c %reldir%/journal.h
 
 include $(top_srcdir)/tests/unit/base.mk

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -15,12 +16,12 @@
 static char journal[4096];
 static int journal_result;
 
-int __wrap_sd_journal_sendv(const struct iovec *fields, int count);
+int __wrap_journal_send(const struct iovec *fields, size_t count);
 
-int __wrap_sd_journal_sendv(const struct iovec *fields, int count)
+int __wrap_journal_send(const struct iovec *fields, size_t count)
 {
 	size_t used = 0;
-	int i;
+	size_t i;
 
 	for (i = 0; i < count; i++)
 		used += (size_t)snprintf(journal + used, sizeof(journal) - used,
@@ -237,6 +238,39 @@ static void what_was_done_is_noted_whatever_the_level(void **state)
 			       "OBJECT=a\nKEY_ID=b\n"));
 }
 
+static void a_journal_that_takes_nothing_is_told_how_much_it_missed(void **state)
+{
+	struct fixture *fx = *state;
+	const uint64_t before = log_lost();
+
+	become_journal(fx);
+	journal_result = -EAGAIN;
+	log_error(NULL, 0, "one");
+	log_error(NULL, 0, "two");
+	assert_int_equal(log_lost(), before + 2);
+	assert_string_equal(logged(fx), "");
+	journal_result = 0;
+	log_error(NULL, 0, "three");
+	assert_non_null(strstr(journal, "did not take 2 lines"));
+	log_error(NULL, 0, "four");
+	assert_non_null(strstr(journal, "MESSAGE=four\n"));
+}
+
+static void a_stderr_that_takes_nothing_is_not_waited_for(void **state)
+{
+	const uint64_t before = log_lost();
+	int pair[2], i;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_true(dup2(pair[0], STDERR_FILENO) >= 0);
+	for (i = 0; i < 100000 && log_lost() == before; i++)
+		log_error(NULL, 0, "line %d", i);
+	assert_true(log_lost() > before);
+	close_fd(&pair[0]);
+	close_fd(&pair[1]);
+}
+
 static void without_a_journal_the_line_is_not_lost(void **state)
 {
 	struct fixture *fx = *state;
@@ -261,6 +295,8 @@ int main(void)
 		with_fixture(guests_are_silent_above_debug),
 		with_fixture(in_the_journal_an_entry_has_fields),
 		with_fixture(what_was_done_is_noted_whatever_the_level),
+		with_fixture(a_journal_that_takes_nothing_is_told_how_much_it_missed),
+		with_fixture(a_stderr_that_takes_nothing_is_not_waited_for),
 		with_fixture(without_a_journal_the_line_is_not_lost),
 	};
 
