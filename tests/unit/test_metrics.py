@@ -256,6 +256,12 @@ def the_rules_are_about_what_there_is():
             assert needed in block, f"{name} lacks {needed}"
 
 
+def operators_are_told_what_to_do():
+    guide = (TOP / "doc" / "operations.md").read_text()
+    told = re.findall(r"^\| (Cupola\w+) \|", guide, re.M)
+    assert told == [name for name, _, _ in rules()], told
+
+
 def the_manual_names_each_figure():
     page = (TOP / "doc" / "cupolad.8").read_text()
     section = page.split(".Sh METRICS\n")[1].split("\n.Sh ")[0]
@@ -277,4 +283,5 @@ if __name__ == "__main__":
                       promtool_finds_nothing_in_the_rules,
                       the_dashboard_shows_what_there_is,
                       the_rules_are_about_what_there_is,
+                      operators_are_told_what_to_do,
                       the_manual_names_each_figure], with_user))
