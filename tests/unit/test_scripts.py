@@ -94,13 +94,31 @@ def dependencies_are_told_by_name():
     assert done.stdout.split() == ["default", "libc6", "libstdc++6"], done
 
 
+# Programs
+
+# What is copied to where something else starts it.
+COPIED = ("debian/cupola.config", "debian/cupola.postrm", "debian/cupola.prerm",
+          "tests/kvmhost/guest/")
+
+
+def what_begins_with_an_interpreter_can_be_run():
+    for folder in ("bench", "contrib", "debian", "examples", "images", "tests"):
+        for path in (SOURCE / folder).rglob("*"):
+            name = str(path.relative_to(SOURCE))
+            if not path.is_file() or name.startswith(COPIED):
+                continue
+            with open(path, "rb") as file:
+                if file.read(2) == b"#!":
+                    assert os.access(path, os.X_OK), name
+
+
 TESTS = [
     a_stage_ends_with_the_first_command_that_fails,
     a_stage_that_may_fail_leaves_its_status,
     a_stage_is_no_condition_since_failures_in_it_would_be_passed_over,
     a_reason_is_told_instead_of_the_log,
     a_tree_is_removed_only_when_nothing_is_mounted_there,
-    dependencies_are_told_by_name,
+    dependencies_are_told_by_name, what_begins_with_an_interpreter_can_be_run,
 ]
 
 if __name__ == "__main__":
