@@ -26,4 +26,5 @@ EXTRA_DIST += \
 	%reldir%/python/smoke.py \
 	%reldir%/plain_machine.py \
 	%reldir%/smoke \
+	%reldir%/users.py \
 	%reldir%/wheelhouse

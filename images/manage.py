@@ -27,6 +27,8 @@ import sys
 import tarfile
 import tempfile
 
+from users import users_of
+
 PARTS = ("vmlinux", "initrd", "root.erofs")
 MANIFEST = "manifest.json"
 MANIFEST_MAX = 1 << 20
@@ -75,6 +77,15 @@ def image_digest(manifest):
 def directory_name(manifest):
     digits = manifest["digest"].removeprefix("sha256:")[:PIN_DIGITS]
     return f"{manifest['name']}@{digits}"
+
+
+def full_name(directory):
+    """As daemons have it; what is damaged is nobody's."""
+    try:
+        manifest = read_manifest(directory / MANIFEST)
+    except ImageError:
+        return directory.name
+    return f"{manifest['name']}@{manifest['digest']}"
 
 
 def flush(path):
@@ -155,57 +166,6 @@ class Store:
         gone = self.path / f".removed.{directory.name}.{os.getpid()}"
         os.rename(directory, gone)
         shutil.rmtree(gone)
-
-
-def process_name(pid):
-    try:
-        words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return f"process {pid}"
-    text = b" ".join(words).decode("utf-8", "replace")
-    vm = re.search(r"guest=(vm_\w+)", text)
-    return f"VM {vm[1]}" if vm else \
-        f"process {pid} ({text[:100].strip() or 'it has ended'})"
-
-
-def lockers(directory):
-    """Processes that hold a directory: cupola-vmd does for its pools."""
-    inode = os.stat(directory).st_ino
-    with open("/proc/locks", encoding="ascii") as file:
-        for line in file:
-            words = line.split()
-            if "FLOCK" in words and words[-3].endswith(f":{inode}"):
-                yield int(words[-4])
-
-
-def openers(directories):
-    """Processes with a file of these open, by directory: QEMU has the root."""
-    wanted = {}
-    for directory in directories:
-        for path in directory.iterdir():
-            # By path: images share what is the same by links to one file.
-            wanted[str(path.resolve())] = directory
-    users = {}
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            links = [os.readlink(f) for f in (process / "fd").iterdir()]
-            words = (process / "cmdline").read_bytes().decode("utf-8", "replace")
-        except OSError:
-            continue
-        for path, directory in wanted.items():
-            if path in links or path in words:
-                users.setdefault(directory, set()).add(int(process.name))
-    return users
-
-
-def users_of(directories):
-    """Who uses each of these images, in words; none is missing from it."""
-    open_by = openers(directories)
-    return {directory: sorted({f"the pools of {process_name(p)}"
-                               for p in lockers(directory)}
-                              | {process_name(p) for p in
-                                 open_by.get(directory, ())})
-            for directory in directories}
 
 
 def remove_unused(store, directory):
@@ -309,7 +269,7 @@ def do_publish(store, options):
 
 def do_rm(store, options):
     directories = list(dict.fromkeys(store.find(n) for n in options.image))
-    users = users_of(directories)
+    users = users_of({d: full_name(d) for d in directories})
     for directory in directories:
         if users[directory] or not remove_unused(store, directory):
             raise ImageError(f"'{directory.name}' is used by "
@@ -324,7 +284,7 @@ def do_rm(store, options):
 def do_prune(store, options):
     newest = store.newest()
     old = [d for d in store.all() if d.resolve() not in newest]
-    users = users_of(old)
+    users = users_of({d: full_name(d) for d in old})
     for directory in old:
         if users[directory]:
             print(f"kept {directory.name}: {', '.join(users[directory])}")

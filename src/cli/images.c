@@ -1,5 +1,6 @@
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -110,6 +111,8 @@ static int run_program(struct cli *cli, const char *name, char **argv)
 	if (r < 0)
 		return r;
 	argv[0] = path;
+	/* They ask a daemon, if there is one, what sessions are called. */
+	(void)setenv("CUPOLA_SOCKET", cli->socket, 1);
 	execv(path, argv);
 	return cli_fail(cli, CLI_LOCAL, "Cannot start '%s': %m", path);
 }

@@ -8,14 +8,17 @@ happens to images that are there, all with files of a few bytes.
 
 import fcntl
 import hashlib
+import http.server
 import io
 import json
 import os
 import pathlib
+import socketserver
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 
 import tap
 
@@ -333,6 +336,71 @@ def an_image_that_is_used_stays(temp):
     assert not list((temp / "s").iterdir())
 
 
+class Daemon(socketserver.ThreadingUnixStreamServer):
+    """Tells of pools and sessions what it was given."""
+
+    daemon_threads = True
+
+    def __init__(self, path, told):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = told[self.path.removeprefix("/admin/v1/")]
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+        super().__init__(str(path), Handler)
+
+    def handle_error(self, *_):
+        """Who asked has heard enough."""
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+
+def told_by(temp, told, name):
+    """What rm says of an image that this process holds."""
+    with Daemon(temp / "cupola.sock", told) as daemon:
+        done = subprocess.run(
+            [sys.executable, "-B", IMAGES / "manage.py", "--dir", temp / "s", "rm",
+             name], capture_output=True, text=True, check=False, timeout=60,
+            env=dict(os.environ, CUPOLA_SOCKET=str(temp / "cupola.sock")))
+        daemon.shutdown()
+    (temp / "cupola.sock").unlink()
+    assert done.returncode == 1, done
+    return done.stderr
+
+
+def who_uses_an_image_is_called_as_the_daemon_does(temp):
+    directory = image(temp / "s")
+    full = "tiny@" + json.loads((directory / "manifest.json").read_text())["digest"]
+    sessions = [{"id": f"cntr_{n:02}", "vm": f"vm_{n}", "session": {"image": full}}
+                for n in range(12)]
+    sessions.append({"id": "cntr_other", "vm": "vm_o", "session": {"image": "x@y"}})
+    told = {"images": json.dumps({"images": [
+                {"image": full, "pools": ["default", "big"]},
+                {"image": "x@y", "pools": ["other"]}]}).encode(),
+            "sessions": json.dumps({"data": sessions}).encode()}
+    fd = os.open(directory, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_SH)
+    said = told_by(temp, told, directory.name)
+    assert f"'{directory.name}' is used by pool 'big', pool 'default'," in said, said
+    assert "session 'cntr_00'" in said and "2 more sessions" in said, said
+    assert "other" not in said and "process" not in said, said
+    # What makes no sense is as good as nothing, and nothing of it is printed.
+    for bad in (b"", b"[]", b"{}", b'{"images": 7, "data": 7}', b"[" * 100_000,
+                b'{"images": [{"image": "%s", "pools": ["\\u001b[2J"]}], "data": [7]}'
+                % full.encode()):
+        said = told_by(temp, {"images": bad, "sessions": bad}, directory.name)
+        assert f"the pools of process {os.getpid()} " in said, (bad[:40], said)
+        assert "\x1b" not in said and len(said.splitlines()) == 1, said
+    os.close(fd)
+
+
 def names_of_images_lead_nowhere_else(temp):
     image(temp / "s")
     (temp / "s" / "out").symlink_to("/etc")
@@ -382,6 +450,7 @@ TESTS = [
     a_giant_is_refused_before_it_is_read, what_is_no_archive_is_refused,
     a_changed_file_is_found, an_image_goes_to_another_host_as_one_file,
     hostile_archives_are_refused_and_leave_nothing, an_image_that_is_used_stays,
+    who_uses_an_image_is_called_as_the_daemon_does,
     names_of_images_lead_nowhere_else, two_images_differ_by_packages_and_sizes,
     pip_names_no_stubs_of_types,
 ]
