@@ -19,6 +19,13 @@ struct manifest {
 	struct json_string name;
 	struct json_string digest;
 	struct json_string cmdline;
+	struct json_object *pool;
+};
+
+struct wishes {
+	struct json_string vcpus;
+	struct json_string memory;
+	struct json_string disk;
 };
 
 /* The manifest says more, to others. */
@@ -29,6 +36,16 @@ static const struct json_field fields[] = {
 			  .min = 71, .max = 71),
 	JSON_STRING_FIELD("cmdline", struct manifest, cmdline,
 			  .max = IMAGE_CMDLINE_MAX - 1),
+	JSON_OBJECT_FIELD("pool", struct manifest, pool),
+};
+
+static const struct json_field wish_fields[] = {
+	JSON_STRING_FIELD("vcpus", struct wishes, vcpus,
+			  .max = IMAGE_WISH_MAX - 1),
+	JSON_STRING_FIELD("memory", struct wishes, memory,
+			  .max = IMAGE_WISH_MAX - 1),
+	JSON_STRING_FIELD("disk", struct wishes, disk,
+			  .max = IMAGE_WISH_MAX - 1),
 };
 
 static bool is_digest(const struct json_string *s)
@@ -42,6 +59,32 @@ static bool is_pinned(const struct image *image, const char *pin)
 {
 	return !pin || strncmp(image->digest + strlen("sha256:"), pin,
 			       strlen(pin)) == 0;
+}
+
+static void keep(char to[IMAGE_WISH_MAX], const struct json_string *from)
+{
+	strcpy(to, from->data ? from->data : "");
+}
+
+/* What it is good for is seen where there are settings to compare it with. */
+static int read_wishes(const struct json_object *pool, struct image *image,
+		       struct error *err)
+{
+	struct wishes wishes = {};
+	int r;
+
+	if (pool) {
+		r = json_read_fields(pool, "pool", wish_fields,
+				     sizeof(wish_fields) /
+					     sizeof(wish_fields[0]),
+				     JSON_UNKNOWN_IGNORED, &wishes, err);
+		if (r < 0)
+			return error_wrap(err, r, "its manifest is bad");
+	}
+	keep(image->vcpus, &wishes.vcpus);
+	keep(image->memory, &wishes.memory);
+	keep(image->disk, &wishes.disk);
+	return 0;
 }
 
 /* A manifest is made on this host, but a cut file must not be half believed. */
@@ -72,7 +115,7 @@ static int read_manifest(int dirfd, const char *pin, struct image *image,
 		return error_set(err, ERR_HYPERVISOR,
 				 "its manifest has another digest");
 	strcpy(image->cmdline, m.cmdline.data ? m.cmdline.data : "");
-	return 0;
+	return read_wishes(m.pool, image, err);
 }
 
 /* The first of the names that is there, as a path; names end with NULL. */

@@ -12,12 +12,17 @@
  */
 
 #define IMAGE_CMDLINE_MAX 512
+#define IMAGE_WISH_MAX 24
 
 /**
  * struct image - An image, found
  * @name:	As pools call it
  * @digest:	"sha256:…" over all that a guest runs
  * @cmdline:	What the kernel command line needs for it, maybe nothing
+ * @vcpus:	What its recipe wishes of a pool, as the settings would have it;
+ *		empty: nothing
+ * @memory:	Likewise
+ * @disk:	Likewise
  * @kernel:	Path in the image's own directory, not through the link
  * @initrd:	Likewise
  * @root:	Likewise
@@ -28,6 +33,9 @@ struct image {
 	char name[VMD_NAME_MAX];
 	char digest[VMD_DIGEST_MAX];
 	char cmdline[IMAGE_CMDLINE_MAX];
+	char vcpus[IMAGE_WISH_MAX];
+	char memory[IMAGE_WISH_MAX];
+	char disk[IMAGE_WISH_MAX];
 	char kernel[PATH_MAX];
 	char initrd[PATH_MAX];
 	char root[PATH_MAX];

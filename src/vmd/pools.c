@@ -43,28 +43,120 @@ static int load_wheelhouse(const struct settings *settings,
 	return wheelhouse_check(path, err);
 }
 
+/* ------------------------------------------------------------- what VMs have */
+
+#define WISHED "pool.default"
+
+/* What an image's recipe wishes, read and checked as settings of a pool are. */
+static int load_wishes(const struct image *image, struct settings **ret_wishes,
+		       struct error *err)
+{
+	const char *const wish[][2] = {
+		{ "vcpus", image->vcpus },
+		{ "memory", image->memory },
+		{ "disk", image->disk },
+	};
+	_cleanup_(settings_freep) struct settings *wishes = NULL;
+	char text[sizeof(WISHED) + 16 + IMAGE_WISH_MAX];
+	size_t i;
+	int r;
+
+	r = settings_new(settings_table, settings_table_count, &wishes);
+	if (r < 0)
+		return error_set_errno(err, r, "Cannot read the pools");
+	for (i = 0; i < sizeof(wish) / sizeof(wish[0]); i++) {
+		if (wish[i][1][0] == '\0')
+			continue;
+		(void)snprintf(text, sizeof(text), WISHED ".%s=%s", wish[i][0],
+			       wish[i][1]);
+		r = settings_set(wishes, text, err);
+		if (r < 0)
+			return error_wrap(err, r,
+					  "the recipe of image '%s' wishes what "
+					  "no pool has", image->name);
+	}
+	*ret_wishes = take_ptr(wishes);
+	return 0;
+}
+
+/**
+ * struct source - Where the sizes of a pool's VMs are said
+ * @settings:	What the operator says goes before what the image wishes, and that
+ *		before the defaults
+ * @section:	Of the pool
+ * @wishes:	NULL: there is no image
+ */
+struct source {
+	const struct settings *settings;
+	const char *section;
+	const struct settings *wishes;
+};
+
+static bool is_wished(const struct source *from, const char *key)
+{
+	return from->wishes &&
+	       !settings_is_set(from->settings, from->section, key) &&
+	       settings_is_set(from->wishes, WISHED, key);
+}
+
+static uint64_t bytes_of(const struct source *from, const char *key)
+{
+	if (is_wished(from, key))
+		return settings_bytes(from->wishes, WISHED, key);
+	return settings_bytes(from->settings, from->section, key);
+}
+
+static void load_sizes(const struct source *from, struct pool *pool)
+{
+	pool->vcpus = (uint32_t)(is_wished(from, "vcpus")
+					 ? settings_uint(from->wishes, WISHED,
+							 "vcpus")
+					 : settings_uint(from->settings,
+							 from->section,
+							 "vcpus"));
+	pool->memory_mib = (uint32_t)(bytes_of(from, "memory") >> 20);
+	pool->disk_bytes = bytes_of(from, "disk") / DISK_UNIT * DISK_UNIT;
+}
+
+/* ------------------------------------------------------------------ one pool */
+
+/* A pool has an image or a problem, never both: see pools_copy(). */
+static int load_image(const struct settings *settings, const char *section,
+		      const char *state, struct pool *pool,
+		      struct settings **ret_wishes, struct error *err)
+{
+	int r;
+
+	r = load_wheelhouse(settings, section, pool, err);
+	if (r >= 0)
+		r = image_find(settings_string(settings, section, "image"),
+			       state, &pool->image, err);
+	if (r < 0)
+		return r;
+	r = load_wishes(&pool->image, ret_wishes, err);
+	if (r < 0) {
+		close_fd(&pool->image.hold);
+		pool->image = (struct image){ .hold = -1 };
+	}
+	return r;
+}
+
 static void load_pool(const struct settings *settings, const char *name,
 		      const char *state, struct pool *pool)
 {
+	_cleanup_(settings_freep) struct settings *wishes = NULL;
 	struct error err = ERROR_INIT;
 	char section[sizeof("pool.") + VMD_NAME_MAX];
 
 	(void)snprintf(pool->name, sizeof(pool->name), "%s", name);
 	(void)snprintf(section, sizeof(section), "pool.%s", pool->name);
 	pool->image.hold = -1;
-	pool->vcpus = (uint32_t)settings_uint(settings, section, "vcpus");
-	pool->memory_mib =
-		(uint32_t)(settings_bytes(settings, section, "memory") >> 20);
-	pool->disk_bytes = settings_bytes(settings, section, "disk") /
-			   DISK_UNIT * DISK_UNIT;
-	/* First: a pool that has an image has no problem of this kind. */
-	if (load_wheelhouse(settings, section, pool, &err) < 0 ||
-	    image_find(settings_string(settings, section, "image"), state,
-		       &pool->image, &err) < 0)
+	if (load_image(settings, section, state, pool, &wishes, &err) < 0)
 		(void)snprintf(pool->problem, sizeof(pool->problem), "%.*s",
 			       (int)utf8_cut(err.message, strlen(err.message),
 					     sizeof(pool->problem) - 1),
 			       err.message);
+	load_sizes(&(struct source){ settings, section, wishes }, pool);
 }
 
 int pools_load(const struct settings *settings, const char *state,

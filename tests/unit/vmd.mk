@@ -36,6 +36,11 @@ EXTRA_DIST += \
 	%reldir%/data/domain-tcg-user-wheelhouse.xml \
 	%reldir%/data/domain-tcg-user.xml
 
+unit_tests += %reldir%/test_vmd_pools
+tests_unit_test_vmd_pools_SOURCES = %reldir%/test_vmd_pools.c \
+	%reldir%/test.h
+tests_unit_test_vmd_pools_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
+
 unit_tests += %reldir%/test_vmd_wheelhouse
 tests_unit_test_vmd_wheelhouse_SOURCES = %reldir%/test_vmd_wheelhouse.c \
 	%reldir%/test.h
