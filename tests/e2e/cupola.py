@@ -51,6 +51,13 @@ class ApiError(Exception):
         super().__init__(f"{self.status} {self.body[:400]}")
 
 
+def image_is_there(name):
+    """Where cupola-vmd would find it."""
+    places = [os.environ.get("CUPOLA_IMAGES"), "/var/lib/cupola/images",
+              SOURCE / "images/out"]
+    return any(p and (pathlib.Path(p) / name).exists() for p in places)
+
+
 def wait_until(condition, seconds, what):
     """Poll, since nothing outside can be told when the state changes."""
     end = time.monotonic() + seconds

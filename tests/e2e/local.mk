@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	%reldir%/cupola.py \
 	%reldir%/invariants.py \
 	%reldir%/test_agents.py \
+	%reldir%/test_analyst.py \
 	%reldir%/test_artifact_faults.py \
 	%reldir%/test_artifacts.py \
 	%reldir%/test_clients.py \

@@ -11,20 +11,14 @@ import zipfile
 
 import pytest
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+from cupola import SOURCE, image_is_there, running
+
 MODULE = "cupola_test_wheel"
 
 
-def image_is_there():
-    places = [os.environ.get("CUPOLA_IMAGES"), "/var/lib/cupola/images",
-              SOURCE / "images/out"]
-    return any(p and (pathlib.Path(p) / "python-full").exists()
-               for p in places)
-
-
 pytestmark = pytest.mark.skipif(
-    not image_is_there(), reason="the image python-full is not there:"
-    " contrib/check --images makes it")
+    not image_is_there("python-full"), reason="the image python-full is not"
+    " there: contrib/check --images makes it")
 
 
 def archive(files):
@@ -52,7 +46,6 @@ def wheel():
 @pytest.fixture(scope="module")
 def analyst(tmp_path_factory):
     """A daemon with a wheelhouse."""
-    from cupola import running
     place = tmp_path_factory.mktemp("wheels")
     (place / f"{MODULE}-1.0-py3-none-any.whl").write_bytes(wheel())
     disk = pathlib.Path("/var/lib/cupola") / f"test-{os.getpid()}.erofs"
