@@ -188,6 +188,34 @@ int admin_mend(struct request *req, struct error *err)
 	return r < 0 ? r : ROUTE_PENDING;
 }
 
+struct probe_fields {
+	struct json_string pool;
+	struct json_string accelerator;
+};
+
+static const struct json_field probe_table[] = {
+	JSON_STRING_FIELD("pool", struct probe_fields, pool),
+	JSON_STRING_FIELD("accelerator", struct probe_fields, accelerator,
+			  .required = true),
+};
+
+int admin_probe(struct request *req, struct error *err)
+{
+	struct probe_fields fields = { .pool = { NULL, 0 } };
+	struct json_object *object;
+	int r;
+
+	r = request_json(req, &object, err);
+	if (r >= 0)
+		r = json_read_fields(object, NULL, probe_table, 2,
+				     JSON_UNKNOWN_REFUSED, &fields, err);
+	if (r >= 0)
+		r = core_admin_probe(req->core, fields.pool.data,
+				     fields.accelerator.data, admin_on_json,
+				     req, err);
+	return r < 0 ? r : ROUTE_PENDING;
+}
+
 /* ----------------------------------------------------------------- the clock */
 
 struct clock_fields {

@@ -39,6 +39,7 @@
  *   POST   /admin/v1/pools/{name}		{"ready": none: the settings'}
  *   GET    /admin/v1/audit			core_admin_audit()
  *   POST   /admin/v1/audit			core_admin_mend()
+ *   POST   /admin/v1/probe			{"accelerator","pool" or none}
  *   GET    /admin/v1/keys[?tenant=…]		core_admin_key_list()
  *   POST   /admin/v1/keys			{"tenant","name","scopes":[…],
  *						 "expires_after_s",

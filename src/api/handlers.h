@@ -149,6 +149,7 @@ HANDLER(admin_images);
 HANDLER(admin_doctor);
 HANDLER(admin_audit);
 HANDLER(admin_mend);
+HANDLER(admin_probe);
 HANDLER(admin_clock);
 
 /* admin_tenants.c */

@@ -11,12 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "cli/host.h"
+#include "cli/host_checks.h"
 #include "cli/text.h"
 
 /* The user that the daemon runs as. */
@@ -29,9 +30,9 @@
 #define MEMORY_LITTLE (1ULL * 1000 * 1000 * 1000)
 
 static const char *const level_names[] = {
-	[HOST_GOOD] = "ok",
-	[HOST_NOTE] = "note",
-	[HOST_LACKS] = "lacks",
+	[HOST_GOOD] = "good",
+	[HOST_DEGRADED] = "degraded",
+	[HOST_BAD] = "bad",
 };
 static_assert(sizeof(level_names) / sizeof(level_names[0]) == HOST_LEVEL_COUNT,
 	      "level_names[] doesn't match enum host_level");
@@ -41,12 +42,8 @@ const char *host_level_name(enum host_level level)
 	return level_names[level];
 }
 
-static void set_text(struct host_finding *f, enum host_level level,
-		     const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void set_text(struct host_finding *f, enum host_level level,
-		     const char *fmt, ...)
+void host_say(struct host_finding *f, enum host_level level, const char *fmt,
+	      ...)
 {
 	va_list ap;
 
@@ -56,24 +53,40 @@ static void set_text(struct host_finding *f, enum host_level level,
 	va_end(ap);
 }
 
-static void set_remedy(struct host_finding *f, const char *remedy)
+void host_advise(struct host_finding *f, const char *remedy)
 {
 	snprintf(f->remedy, sizeof(f->remedy), "%s", remedy);
 }
 
-static void check_user(struct host_finding *f)
+bool host_read_line(const struct host_view *v, const char *path, char *line,
+		    size_t size)
+{
+	_cleanup_(fclosep) FILE *file = NULL;
+	char full[4096];
+
+	line[0] = '\0';
+	snprintf(full, sizeof(full), "%s%s", v->root, path);
+	file = fopen(full, "re");
+	if (!file || !fgets(line, (int)size, file))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	return line[0] != '\0';
+}
+
+static void check_user(const struct host_view *v, struct host_finding *f)
 {
 	const struct passwd *user = getpwnam(DAEMON_USER);
 
+	(void)v;
 	if (user) {
-		set_text(f, HOST_GOOD, "User '%s' exists", DAEMON_USER);
+		host_say(f, HOST_GOOD, "User '%s' exists", DAEMON_USER);
 		return;
 	}
-	set_text(f, geteuid() == 0 ? HOST_LACKS : HOST_NOTE,
+	host_say(f, geteuid() == 0 ? HOST_BAD : HOST_DEGRADED,
 		 "User '%s' does not exist: a daemon started by root runs as "
 		 "it",
 		 DAEMON_USER);
-	set_remedy(f, INSTALL);
+	host_advise(f, INSTALL);
 }
 
 /* Takes over the daemon's user and its groups; only root can. */
@@ -109,25 +122,52 @@ static bool daemon_can_open(const char *path)
 	return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-static void check_kvm(struct host_finding *f)
+static void check_kvm(const struct host_view *v, struct host_finding *f)
 {
+	(void)v;
 	if (access("/dev/kvm", F_OK) < 0) {
-		set_text(f, HOST_NOTE,
+		host_say(f, HOST_DEGRADED,
 			 "/dev/kvm is missing: VMs can only be emulated, which "
 			 "is slow and promises no isolation");
-		set_remedy(f, "switch on virtualisation in the firmware, load "
+		host_advise(f, "switch on virtualisation in the firmware, load "
 			      "kvm_intel or kvm_amd, or use another host");
 	} else if (!daemon_can_open("/dev/kvm")) {
-		set_text(f, HOST_NOTE,
+		host_say(f, HOST_DEGRADED,
 			 "/dev/kvm is there, but the daemon's user cannot open "
 			 "it");
-		set_remedy(f, "usermod -a -G kvm " DAEMON_USER);
+		host_advise(f, "usermod -a -G kvm " DAEMON_USER);
 	} else {
-		set_text(
+		host_say(
 			f, HOST_GOOD,
 			"/dev/kvm can be opened; whether it boots the image is "
 			"tried when the daemon starts");
 	}
+}
+
+/*
+ * In a packaged Cupola each VM's QEMU is a user of its own, and opens /dev/kvm by
+ * the group kvm alone. Whether it does is shown by booting a probe.
+ */
+static void check_qemu_user(const struct host_view *v, struct host_finding *f)
+{
+	const struct group *kvm = getgrnam("kvm");
+	struct stat st;
+
+	(void)v;
+	if (stat("/dev/kvm", &st) < 0) {
+		host_say(f, HOST_GOOD, "QEMU needs nothing to emulate");
+		return;
+	}
+	if ((st.st_mode & 0006) == 0006 ||
+	    ((st.st_mode & 0060) == 0060 && kvm && st.st_gid == kvm->gr_gid)) {
+		host_say(f, HOST_GOOD, "QEMU's user can open /dev/kvm");
+		return;
+	}
+	host_say(f, HOST_BAD,
+		 "/dev/kvm is not for the group kvm to read and write, which is "
+		 "all that a VM's QEMU has");
+	host_advise(f, "chgrp kvm /dev/kvm && chmod 660 /dev/kvm, and see which "
+		       "udev rule does otherwise");
 }
 
 static bool in_path(const char *program)
@@ -146,21 +186,22 @@ static bool in_path(const char *program)
 	return false;
 }
 
-static void check_vsock(struct host_finding *f)
+static void check_vsock(const struct host_view *v, struct host_finding *f)
 {
 	bool device = access("/dev/vhost-vsock", F_OK) == 0;
 
+	(void)v;
 	if (device && daemon_can_open("/dev/vhost-vsock")) {
-		set_text(f, HOST_GOOD, "vsock by the kernel (vhost-vsock)");
+		host_say(f, HOST_GOOD, "vsock by the kernel (vhost-vsock)");
 	} else if (in_path("vhost-device-vsock")) {
-		set_text(f, HOST_GOOD,
+		host_say(f, HOST_GOOD,
 			 "vsock by one vhost-device-vsock per VM%s",
 			 device ? ": /dev/vhost-vsock cannot be opened" : "");
 	} else {
-		set_text(f, HOST_LACKS,
+		host_say(f, HOST_BAD,
 			 "Neither /dev/vhost-vsock nor vhost-device-vsock is "
 			 "there: guests cannot be reached");
-		set_remedy(f, "modprobe vhost_vsock, or " INSTALL);
+		host_advise(f, "modprobe vhost_vsock, or " INSTALL);
 	}
 }
 
@@ -190,17 +231,18 @@ static void first_line(const char *program, const char *argument, char *line,
 		(void)waitpid(pid, &status, 0);
 }
 
-static void check_qemu(struct host_finding *f)
+static void check_qemu(const struct host_view *v, struct host_finding *f)
 {
 	char line[200];
 
+	(void)v;
 	first_line("qemu-system-x86_64", "--version", line, sizeof(line));
 	if (line[0]) {
-		set_text(f, HOST_GOOD, "%s", line);
+		host_say(f, HOST_GOOD, "%s", line);
 		return;
 	}
-	set_text(f, HOST_LACKS, "qemu-system-x86_64 is missing");
-	set_remedy(f, INSTALL);
+	host_say(f, HOST_BAD, "qemu-system-x86_64 is missing");
+	host_advise(f, INSTALL);
 }
 
 /* Where the patterns match something, the first match. */
@@ -247,7 +289,7 @@ static void libvirt_version(char *version, size_t size)
 			 number % 1000, micro);
 }
 
-static void check_libvirt(struct host_finding *f)
+static void check_libvirt(const struct host_view *v, struct host_finding *f)
 {
 	static const char *const patterns[] = {
 		"/usr/lib/*/libvirt/connection-driver/libvirt_driver_qemu.so",
@@ -257,15 +299,16 @@ static void check_libvirt(struct host_finding *f)
 	};
 	char path[1024], version[64];
 
+	(void)v;
 	libvirt_version(version, sizeof(version));
 	if (first_match(patterns, path, sizeof(path))) {
-		set_text(f, HOST_GOOD, "libvirt%s with its QEMU driver",
+		host_say(f, HOST_GOOD, "libvirt%s with its QEMU driver",
 			 version);
 		return;
 	}
-	set_text(f, HOST_LACKS, "libvirt%s has no QEMU driver here",
+	host_say(f, HOST_BAD, "libvirt%s has no QEMU driver here",
 		 version[0] ? version : " is missing: it");
-	set_remedy(f, INSTALL);
+	host_advise(f, INSTALL);
 }
 
 /* Free space where the state is, or will be: the nearest parent that exists. */
@@ -288,57 +331,70 @@ static bool free_space(const char *state, uint64_t *ret_bytes)
 	return true;
 }
 
-static void check_disk(struct host_finding *f, const char *state)
+static void check_disk(const struct host_view *v, struct host_finding *f)
 {
 	char room[TEXT_SHORT_MAX];
 	uint64_t bytes = 0;
 
-	if (!free_space(state, &bytes)) {
-		set_text(f, HOST_NOTE, "Cannot see the free space of '%s'",
-			 state);
+	if (!free_space(v->state, &bytes)) {
+		host_say(f, HOST_DEGRADED, "Cannot see the free space of '%s'",
+			 v->state);
 		return;
 	}
-	set_text(f, bytes < DISK_LITTLE ? HOST_NOTE : HOST_GOOD,
-		 "%s free for '%s'", text_bytes(bytes, room), state);
+	host_say(f, bytes < DISK_LITTLE ? HOST_DEGRADED : HOST_GOOD,
+		 "%s free for '%s'", text_bytes(bytes, room), v->state);
 	if (f->level != HOST_GOOD)
-		set_remedy(f, "make room: scratch disks and files are kept "
+		host_advise(f, "make room: scratch disks and files are kept "
 			      "there");
 }
 
-static void check_memory(struct host_finding *f)
+static void check_memory(const struct host_view *v, struct host_finding *f)
 {
 	_cleanup_(fclosep) FILE *info = fopen("/proc/meminfo", "re");
 	char line[256], room[TEXT_SHORT_MAX];
 	uint64_t kib = 0;
 
+	(void)v;
 	while (info && fgets(line, sizeof(line), info))
 		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
 			break;
-	set_text(f, kib * 1024 < MEMORY_LITTLE ? HOST_NOTE : HOST_GOOD,
+	host_say(f, kib * 1024 < MEMORY_LITTLE ? HOST_DEGRADED : HOST_GOOD,
 		 "%s of memory available", text_bytes(kib * 1024, room));
 	if (f->level != HOST_GOOD)
-		set_remedy(f, "make room, or give the pools less memory");
+		host_advise(f, "make room, or give the pools less memory");
 }
 
 void host_check(const char *state, host_fn fn, void *userdata)
 {
 	static const struct {
 		const char *what;
-		void (*check)(struct host_finding *f);
+		void (*check)(const struct host_view *v,
+			      struct host_finding *f);
 	} checks[] = {
-		{ "user", check_user },       { "kvm", check_kvm },
-		{ "vsock", check_vsock },     { "qemu", check_qemu },
-		{ "libvirt", check_libvirt }, { "memory", check_memory },
+		{ "user", check_user },
+		{ "kvm", check_kvm },
+		{ "qemu's user", check_qemu_user },
+		{ "vsock", check_vsock },
+		{ "kernel", host_check_kernel },
+		{ "qemu", check_qemu },
+		{ "libvirt", check_libvirt },
+		{ "capabilities", host_check_cache },
+		{ "smt", host_check_smt },
+		{ "ksm", host_check_ksm },
+		{ "swap", host_check_swap },
+		{ "huge pages", host_check_huge_pages },
+		{ "memory", check_memory },
+		{ "disk", check_disk },
+		{ "clock", host_check_clock },
+		{ "limits", host_check_limits },
 	};
-	struct host_finding disk = { .what = "disk" };
+	const struct host_view v = { .root = "", .state = state };
 	size_t i;
 
 	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		struct host_finding finding = { .what = checks[i].what };
 
-		checks[i].check(&finding);
+		checks[i].check(&v, &finding);
 		fn(&finding, userdata);
 	}
-	check_disk(&disk, state);
-	fn(&disk, userdata);
 }

@@ -3,8 +3,8 @@
 
 /*
  * What this host has and lacks, as far as can be told without a daemon and
- * without starting a VM. Each finding is a sentence, with a remedy where there
- * is something to do.
+ * without starting a VM; doctor_probe.c starts one. Each finding is a sentence,
+ * with a remedy where there is something to do.
  */
 
 #include <stdbool.h>
@@ -13,8 +13,8 @@
 /** enum host_level - How bad a finding is */
 enum host_level {
 	HOST_GOOD,
-	HOST_NOTE,  /* works, but the person should know */
-	HOST_LACKS, /* no VM can run before this is mended */
+	HOST_DEGRADED, /* works, but slower or less safely than it could */
+	HOST_BAD,      /* no VM can run, or not safely, before this is mended */
 
 	HOST_LEVEL_COUNT,
 };
@@ -38,7 +38,7 @@ struct host_finding {
 /** host_fn - Gets one finding, valid during the call */
 typedef void (*host_fn)(const struct host_finding *finding, void *userdata);
 
-/** host_level_name() - "ok", "note", "lacks" */
+/** host_level_name() - "good", "degraded", "bad" */
 const char *host_level_name(enum host_level level);
 
 /**

@@ -16,14 +16,15 @@ libcli_a_SOURCES = \
 	%reldir%/completion_fish.c \
 	%reldir%/completion_zsh.c \
 	%reldir%/console.c \
-	%reldir%/doctor.c \
+	%reldir%/doctor.c %reldir%/doctor.h %reldir%/doctor_probe.c \
 	%reldir%/drain.c \
 	%reldir%/events.c \
 	%reldir%/exec.c \
 	%reldir%/execute.c %reldir%/execute.h \
 	%reldir%/files.c \
 	%reldir%/help.c \
-	%reldir%/host.c %reldir%/host.h %reldir%/host_images.c \
+	%reldir%/host.c %reldir%/host.h %reldir%/host_checks.h \
+	%reldir%/host_images.c %reldir%/host_kernel.c %reldir%/host_limits.c \
 	%reldir%/images.c \
 	%reldir%/inspect.c \
 	%reldir%/keys.c \

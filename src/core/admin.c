@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "base/settings.h"
 #include "core/container.h"
 #include "core/vm.h"
 
@@ -393,6 +394,9 @@ int core_admin_status(struct core *core, struct buf *ret_json,
 	json_write_uint(&w, "vms", core->vms.count);
 	json_write_uint(&w, "memory_mib", core->admission.budget_mib);
 	json_write_uint(&w, "memory_taken_mib", core->admission.taken_mib);
+	json_write_bool(&w, "emulation_allowed",
+			settings_bool(core->settings, "host",
+				      "allow_emulation"));
 	drain_write(core, &w, "drain");
 	if (hello)
 		write_hello(hello, &w);

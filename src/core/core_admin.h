@@ -91,6 +91,19 @@ int core_admin_images(struct core *core, struct buf *ret_json,
 int core_admin_doctor(struct core *core, struct buf *ret_json,
 		      struct error *err);
 
+/**
+ * core_admin_probe() - Boot a pool's image to see whether and how fast it boots
+ * @pool:	NULL: the first that there is an image for
+ * @accelerator: "kvm" or "qemu". Emulation only where the settings allow it
+ *
+ * Answers {"pool","image","accelerator","booted","create_ms","boot_ms",
+ * "echo_ms","reason"}, where a stage that was not reached is null. The VM takes
+ * room while it is there, and is nobody's.
+ */
+int core_admin_probe(struct core *core, const char *pool,
+		     const char *accelerator, json_fn done, void *userdata,
+		     struct error *err);
+
 /* What pool.NAME.ready can be, too */
 #define CORE_POOL_READY_MAX 256u
 

@@ -62,6 +62,7 @@ libcore_a_SOURCES = \
 	%reldir%/notice.c %reldir%/notice.h \
 	%reldir%/parts.c %reldir%/parts.h \
 	%reldir%/parts_assemble.c \
+	%reldir%/probe.c \
 	%reldir%/placing.c \
 	%reldir%/pool.c %reldir%/pool.h \
 	%reldir%/pool_image.c \

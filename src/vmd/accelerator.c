@@ -10,7 +10,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "vmd/accelerator.h"
-#include "vmd/kvm_probe.h"
+#include "vmd/vm_probe.h"
 #include "vmd/vmd.h"
 
 enum {
@@ -20,7 +20,6 @@ enum {
 struct accelerator {
 	struct host *host;
 	struct pools *pools;
-	uint32_t force;
 	uint32_t index;			/* the pool that is being decided */
 	sd_event_source *next;
 	usec_t began;
@@ -31,9 +30,9 @@ struct accelerator {
 };
 
 /* The file of an answer is named after the image's digest, without "sha256:". */
-static const char *file_name(const struct image *image)
+static const char *file_name(const char *digest)
 {
-	return image->digest + 7;
+	return digest + 7;
 }
 
 /* "BOOT-ID kvm|qemu REASON" */
@@ -46,7 +45,7 @@ static int recall(struct host *host, const struct image *image,
 	const char *s;
 	int r;
 
-	r = fs_read_file(host->accelerator_fd, file_name(image), &text);
+	r = fs_read_file(host->accelerator_fd, file_name(image->digest), &text);
 	if (r < 0)
 		return r;
 	s = buf_str(&text);
@@ -64,15 +63,17 @@ static int recall(struct host *host, const struct image *image,
 	return 0;
 }
 
-static void remember(struct host *host, const struct image *image,
-		     enum vmd_accelerator accelerator, const char *reason)
+void accelerator_remember(struct host *host, const char *digest, bool booted,
+			  const char *reason)
 {
+	enum vmd_accelerator accelerator =
+		booted ? VMD_ACCELERATOR_KVM : VMD_ACCELERATOR_TCG;
 	char text[ANSWER_FILE_MAX];
 	int n, r;
 
 	n = snprintf(text, sizeof(text), "%s %s %s", host->boot_id,
 		     vmd_accelerator_name(accelerator), reason);
-	r = fs_write_file_atomic(host->accelerator_fd, file_name(image), text,
+	r = fs_write_file_atomic(host->accelerator_fd, file_name(digest), text,
 				 (size_t)n, 0600);
 	if (r < 0)
 		(void)log_warning(NULL, r, "The next start will have to try "
@@ -128,18 +129,19 @@ static const char *kvm_missing(void)
 				 "/dev/kvm may not be opened (group kvm)";
 }
 
-static void on_probed(bool booted, const char *reason, void *userdata)
+static void on_probed(const struct vmd_probed *probed, void *userdata)
 {
 	struct accelerator *a = userdata;
+	const struct image *image = &a->pools->pool[a->index].image;
 
 	a->summary.probe_usec = usec_add(
 		a->summary.probe_usec,
 		usec_sub(clock_boot(a->host->clock), a->began));
-	remember(a->host, &a->pools->pool[a->index].image,
-		 booted ? VMD_ACCELERATOR_KVM : VMD_ACCELERATOR_TCG, reason);
-	log_info(NULL, "Image '%s' under KVM: %s",
-		 a->pools->pool[a->index].image.name, reason);
-	decide(a, booted, reason);
+	accelerator_remember(a->host, image->digest, probed->booted,
+			     probed->reason);
+	log_info(NULL, "Image '%s' under KVM: %s", image->name,
+		 probed->reason);
+	decide(a, probed->booted, probed->reason);
 }
 
 static void try_kvm(struct accelerator *a)
@@ -148,7 +150,7 @@ static void try_kvm(struct accelerator *a)
 	int r;
 
 	a->began = clock_boot(a->host->clock);
-	r = kvm_probe_start(a->host, pool, on_probed, a);
+	r = vm_probe_start(a->host, pool, VMD_ACCELERATOR_KVM, on_probed, a);
 	if (r < 0) {
 		(void)log_error(NULL, r, "Cannot try whether KVM works");
 		decide(a, false, "it could not be tried whether KVM works");
@@ -171,8 +173,7 @@ static void look_at(struct accelerator *a)
 		decide(a, false, "the settings say qemu");
 	else if (missing)
 		decide(a, false, missing);
-	else if (a->force != a->index &&
-		 recall(a->host, &pool->image, &known, reason) >= 0)
+	else if (recall(a->host, &pool->image, &known, reason) >= 0)
 		decide(a, known == VMD_ACCELERATOR_KVM, reason);
 	else
 		try_kvm(a);
@@ -197,14 +198,11 @@ static int on_next(sd_event_source *source, void *userdata)
 		finish(a);
 		return 0;
 	}
-	/* A pool of the same image a moment ago is a remembered answer. */
-	if (a->force < a->index)
-		a->force = VMD_POOLS_MAX;
 	look_at(a);
 	return 0;
 }
 
-int accelerator_decide(struct host *host, struct pools *pools, uint32_t force,
+int accelerator_decide(struct host *host, struct pools *pools,
 		       void (*done)(const struct accelerator_summary *summary,
 				    void *userdata),
 		       void *userdata)
@@ -217,7 +215,6 @@ int accelerator_decide(struct host *host, struct pools *pools, uint32_t force,
 		return -ENOMEM;
 	a->host = host;
 	a->pools = pools;
-	a->force = force;
 	a->done = done;
 	a->userdata = userdata;
 	r = event_add_defer(host->event, on_next, a, "accelerator", &a->next);

@@ -1,6 +1,8 @@
 #ifndef VMD_ACCELERATOR_H
 #define VMD_ACCELERATOR_H
 
+#include <stdbool.h>
+
 #include "vmd/host.h"
 
 /*
@@ -26,15 +28,17 @@ struct accelerator_summary {
  * accelerator_decide() - Decide for all pools of a table
  * @pools:	Its pools get their accelerator, or a problem; must stay until
  *		@done
- * @force:	Index of a pool whose image is booted anew even if the answer is
- *		known, or VMD_POOLS_MAX
  * @done:	Called from the loop, also if nothing had to be booted
  *
  * Return: 0 or -ENOMEM
  */
-int accelerator_decide(struct host *host, struct pools *pools, uint32_t force,
+int accelerator_decide(struct host *host, struct pools *pools,
 		       void (*done)(const struct accelerator_summary *summary,
 				    void *userdata),
 		       void *userdata);
+
+/** accelerator_remember() - What came of booting an image under KVM */
+void accelerator_remember(struct host *host, const char *digest, bool booted,
+			  const char *reason);
 
 #endif

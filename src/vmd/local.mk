@@ -22,7 +22,6 @@ libvmd_a_SOURCES = \
 	%reldir%/domain_xml.c %reldir%/domain_xml.h \
 	%reldir%/host.c %reldir%/host.h \
 	%reldir%/image.c %reldir%/image.h \
-	%reldir%/kvm_probe.c %reldir%/kvm_probe.h \
 	%reldir%/libvirt_state.c %reldir%/libvirt_state.h \
 	%reldir%/machine.c %reldir%/machine.h \
 	%reldir%/machine_create.c \
@@ -34,12 +33,14 @@ libvmd_a_SOURCES = \
 	%reldir%/scratch.c %reldir%/scratch.h \
 	%reldir%/server.c %reldir%/server.h %reldir%/server_private.h \
 	%reldir%/server_change.c \
+	%reldir%/server_probe.c \
 	%reldir%/server_request.c \
 	%reldir%/start.c %reldir%/start.h \
 	%reldir%/tsc.c %reldir%/tsc.h \
 	%reldir%/virt.c %reldir%/virt.h %reldir%/virt_private.h \
 	%reldir%/wheelhouse.c %reldir%/wheelhouse.h \
 	%reldir%/virt_domain.c \
+	%reldir%/vm_probe.c %reldir%/vm_probe.h \
 	%reldir%/vm_user.c %reldir%/vm_user.h \
 	%reldir%/vmd_options.c %reldir%/vmd_options.h
 libvmd_a_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS) $(LIBVIRT_CFLAGS) \

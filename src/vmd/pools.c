@@ -120,7 +120,8 @@ static void load_sizes(const struct source *from, struct pool *pool)
 
 /* ------------------------------------------------------------------ one pool */
 
-/* A pool has an image or a problem, never both: see pools_copy(). */
+/* A pool is loaded with an image or a problem, never both: an accelerator is only
+ * looked for where there is an image. */
 static int load_image(const struct settings *settings, const char *section,
 		      const char *state, struct pool *pool,
 		      struct settings **ret_wishes, struct error *err)
@@ -197,28 +198,6 @@ void pools_free(struct pools *pools)
 void pools_freep(struct pools **pools)
 {
 	pools_free(*pools);
-}
-
-struct pools *pools_copy(const struct pools *pools)
-{
-	struct pools *copy = malloc(sizeof(*copy));
-	uint32_t i;
-
-	if (!copy)
-		return NULL;
-	*copy = *pools;
-	for (i = 0; i < copy->count; i++) {
-		struct image *image = &copy->pool[i].image;
-
-		copy->pool[i].accelerator = VMD_ACCELERATOR_NONE;
-		/* With no descriptor left it is not held: rm may take it. */
-		if (image->hold >= 0)
-			image->hold = fcntl(image->hold, F_DUPFD_CLOEXEC, 3);
-		/* With an image, the problem was that there was none. */
-		if (copy->pool[i].image.digest[0])
-			copy->pool[i].problem[0] = '\0';
-	}
-	return copy;
 }
 
 const struct pool *pools_find(const struct pools *pools, uint32_t generation,

@@ -63,9 +63,6 @@ int pools_load(const struct settings *settings, const char *state,
 void pools_free(struct pools *pools);
 void pools_freep(struct pools **pools);
 
-/** pools_copy() - The same table, with accelerators undecided; for pools_free() */
-struct pools *pools_copy(const struct pools *pools);
-
 /** pools_find() - A request's pool, or NULL if generation or index are wrong */
 const struct pool *pools_find(const struct pools *pools, uint32_t generation,
 			      uint32_t index);

@@ -69,8 +69,9 @@ static void forget_requests(struct server *server)
 		dial_cancel(d->dial);
 		free(d);
 	}
-	/* A change of the table that goes on is answered to nobody. */
+	/* A change or probe that goes on is answered to nobody. */
 	server->change_serial = 0;
+	server->probe_serial = 0;
 }
 
 void server_free(struct server *server)

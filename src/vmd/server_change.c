@@ -6,28 +6,17 @@
 #include "vmd/server_private.h"
 
 /*
- * PROBE and RELOAD: both decide all accelerators anew, for a copy of the pool
- * table that takes the place of the old one when that is done. Creates go on
- * with the old one meanwhile.
+ * RELOAD: decides all accelerators, for a new pool table that takes the place of
+ * the old one when that is done. Creates go on with the old one meanwhile.
  */
 
-static void answer_change(struct server *server,
-			  const struct accelerator_summary *summary)
+static void answer_change(struct server *server)
 {
-	struct vmd_probed probed = { .usec = summary->probe_usec };
 	uint64_t serial = server->change_serial;
 
 	server->change_serial = 0;
-	if (serial == 0)
-		return;
-	if (server->probed == VMD_POOLS_MAX) {
+	if (serial != 0)
 		server_answer(server, serial, 0, NULL);
-		return;
-	}
-	probed.accelerator =
-		server->host->pools->pool[server->probed].accelerator;
-	strcpy(probed.reason, summary->reason);
-	server_answer_body(server, serial, 0, NULL, &probed, sizeof(probed), -1);
 }
 
 static void on_changed(const struct accelerator_summary *summary,
@@ -40,27 +29,24 @@ static void on_changed(const struct accelerator_summary *summary,
 	strcpy(server->hello.reason, summary->reason);
 	server->hello.probe_usec = summary->probe_usec;
 	server_send_hello(server);
-	answer_change(server, summary);
+	answer_change(server);
 }
 
 /* One change at a time: the table of the first would be lost. */
 static int begin_change(struct server *server, uint64_t serial,
-			struct pools *pools, uint32_t probed,
-			struct error *err)
+			struct pools *pools, struct error *err)
 {
 	int r;
 
 	if (!pools)
 		return error_set_errno(err, -ENOMEM, "Cannot read the pools");
-	r = accelerator_decide(server->host, pools, probed, on_changed,
-			       server);
+	r = accelerator_decide(server->host, pools, on_changed, server);
 	if (r < 0) {
 		pools_free(pools);
 		return error_set_errno(err, r, "Cannot choose accelerators");
 	}
 	server->changing = pools;
 	server->change_serial = serial;
-	server->probed = probed;
 	return 0;
 }
 
@@ -69,25 +55,6 @@ static int is_changing(struct server *server, struct error *err)
 	if (server->changing)
 		return error_set(err, ERR_CONFLICT,
 				 "images are being tried already");
-	return 0;
-}
-
-int server_got_probe(struct server *server, uint64_t serial, const void *body)
-{
-	const struct vmd_pool_at *probe = body;
-	struct host *host = server->host;
-	struct error err = ERROR_INIT;
-	int r;
-
-	r = is_changing(server, &err);
-	if (r >= 0 && !pools_find(host->pools, probe->generation, probe->pool))
-		r = error_set(&err, ERR_CONFLICT, "the pool table has changed");
-	if (r >= 0)
-		r = begin_change(server, serial, pools_copy(host->pools),
-				 probe->pool, &err);
-	if (r < 0)
-		server_answer_zeros(server, serial, r, &err,
-			     sizeof(struct vmd_probed));
 	return 0;
 }
 
@@ -106,7 +73,7 @@ int server_got_reload(struct server *server, uint64_t serial, const void *body)
 	if (r >= 0)
 		r = pools_load(settings, host->state, &pools, &err);
 	if (r >= 0)
-		r = begin_change(server, serial, pools, VMD_POOLS_MAX, &err);
+		r = begin_change(server, serial, pools, &err);
 	if (r < 0) {
 		server_answer(server, serial, r, &err);
 		return 0;

@@ -27,9 +27,12 @@ struct dialling {
 
 /**
  * struct server - See server.h
- * @change_serial:	Of the PROBE or RELOAD that is to be answered, or 0
+ * @change_serial:	Of the RELOAD that is to be answered, or 0
  * @changing:		The table that is being decided, or NULL
- * @probed:		Index of the pool that is probed, or VMD_POOLS_MAX
+ * @probing:		A probe is under way
+ * @probe_serial:	Of the PROBE that is to be answered, or 0
+ * @probe:		What it asks for
+ * @probe_digest:	Of the image that it boots
  */
 struct server {
 	struct host *host;
@@ -40,7 +43,10 @@ struct server {
 	struct dialling *dialling;
 	uint64_t change_serial;
 	struct pools *changing;
-	uint32_t probed;
+	bool probing;
+	uint64_t probe_serial;
+	struct vmd_probe probe;
+	char probe_digest[VMD_DIGEST_MAX];
 	int (*reload)(struct settings **ret_settings, struct error *err,
 		      void *userdata);
 	void *reload_userdata;
@@ -73,7 +79,7 @@ void server_answer(struct server *server, uint64_t serial, int r,
 void server_answer_zeros(struct server *server, uint64_t serial, int r,
 			 const struct error *err, size_t size);
 
-/* Requests in server_change.c */
+/* Requests in server_probe.c and server_change.c */
 int server_got_probe(struct server *server, uint64_t serial,
 		     const void *body);
 int server_got_reload(struct server *server, uint64_t serial,

@@ -469,7 +469,7 @@ static const struct {
 	[VMD_LIST]	= { 0, false, got_list },
 	[VMD_INSPECT]	= { sizeof(struct vmd_name), true, got_inspect },
 	[VMD_CONSOLE]	= { sizeof(struct vmd_name), true, got_console },
-	[VMD_PROBE]	= { sizeof(struct vmd_pool_at), false, server_got_probe },
+	[VMD_PROBE]	= { sizeof(struct vmd_probe), false, server_got_probe },
 	[VMD_RELOAD]	= { 0, false, server_got_reload },
 	[VMD_NMI]	= { sizeof(struct vmd_name), true, got_nmi },
 	[VMD_MANIFEST]	= { sizeof(struct vmd_pool_at), false, got_manifest },

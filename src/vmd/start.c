@@ -130,7 +130,7 @@ static void done_start(struct job *job)
 				     (size_t)s->domain_count, s->watch,
 				     s->watch_userdata);
 	s->handlers->progress("choosing accelerators", s->userdata);
-	r = accelerator_decide(host, host->pools, VMD_POOLS_MAX, on_decided,
+	r = accelerator_decide(host, host->pools, on_decided,
 			       s);
 	if (r < 0) {
 		(void)error_set_errno(&s->err, r,

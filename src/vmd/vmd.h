@@ -32,7 +32,7 @@ struct vmd_client;
  * struct vmd_handlers - What the owner of a client wants to hear
  * @ready:	vmd said HELLO: it can be asked. Again after each attach
  * @changed:	The pool table is another one; called before the callback of
- *		the reload or probe that caused it. May be NULL
+ *		the reload that caused it. May be NULL
  * @progress:	What a starting vmd is doing, in words. May be NULL
  * @vm_gone:	A VM's process is dead and all its parts are removed. Comes
  *		before the answer to a destroy
@@ -189,12 +189,16 @@ int vmd_client_nmi(struct vmd_client *client, const char *vm_id,
 		   void *userdata);
 
 /**
- * vmd_client_probe() - Boot a pool's image under KVM once more and decide anew
+ * vmd_client_probe() - Boot a pool's image to see whether and how fast it boots
  * @pool:	Index in the pool table
+ * @accelerator: Under which, whatever the pool has
  *
- * Takes up to the probe's deadline (seconds).
+ * Takes up to the probe's deadline (seconds). One at a time: -EBUSY. That KVM
+ * boots an image now, or does not any more, counts from the next start or reload
+ * on.
  */
 int vmd_client_probe(struct vmd_client *client, uint32_t pool,
+		     enum vmd_accelerator accelerator,
 		     void (*done)(int r, const struct vmd_probed *probed,
 				  const struct error *err, void *userdata),
 		     void *userdata);

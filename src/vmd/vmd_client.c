@@ -398,17 +398,20 @@ int vmd_client_nmi(struct vmd_client *client, const char *vm_id,
 }
 
 int vmd_client_probe(struct vmd_client *client, uint32_t pool,
+		     enum vmd_accelerator accelerator,
 		     void (*done)(int r, const struct vmd_probed *probed,
 				  const struct error *err, void *userdata),
 		     void *userdata)
 {
 	const struct call model = { .done.probe = done, .userdata = userdata };
-	const struct vmd_pool_at at = {
+	const struct vmd_probe probe = {
 		.generation = client->hello.generation,
 		.pool = pool,
+		.accelerator = accelerator,
 	};
 
-	return client_call(client, VMD_PROBE, &at, sizeof(at), &model, NULL);
+	return client_call(client, VMD_PROBE, &probe, sizeof(probe), &model,
+			   NULL);
 }
 
 int vmd_client_manifest(struct vmd_client *client, uint32_t pool,

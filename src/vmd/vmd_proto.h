@@ -60,7 +60,7 @@ enum vmd_type {
 	VMD_LIST,		/* nothing [none], after any number of ITEM */
 	VMD_INSPECT,		/* struct vmd_name [struct vmd_details] */
 	VMD_CONSOLE,		/* struct vmd_name [struct vmd_console + fd] */
-	VMD_PROBE,		/* struct vmd_pool_at [struct vmd_probed] */
+	VMD_PROBE,		/* struct vmd_probe [struct vmd_probed] */
 	VMD_RELOAD,		/* nothing [none], after a HELLO */
 	VMD_NMI,		/* struct vmd_name [none]: sent at once */
 	VMD_MANIFEST,		/* struct vmd_pool_at [fd]: of the pool's image */
@@ -329,18 +329,37 @@ struct vmd_console {
 };
 
 /**
- * struct vmd_probed - What booting an image under KVM showed
- * @accelerator:	enum vmd_accelerator that its VMs get from now on
- * @reserved:		Zero
- * @usec:		What the boot took, until it was ready or given up
- * @reason:		In words
+ * struct vmd_probe - Boot a pool's image to see whether and how fast
+ * @generation:	As in struct vmd_pool_at
+ * @pool:	Likewise
+ * @accelerator: enum vmd_accelerator, not NONE: to boot it under
+ * @reserved:	Zero
  */
-struct vmd_probed {
+struct vmd_probe {
+	uint32_t generation;
+	uint32_t pool;
 	uint32_t accelerator;
 	uint32_t reserved;
-	uint64_t usec;
+};
+
+/**
+ * struct vmd_probed - What booting an image showed
+ * @booted:		1: the guest answered, 0: it did not
+ * @reserved:		Zero
+ * @create_usec:	Until QEMU ran; 0 if it did not
+ * @boot_usec:		From then until the guest answered; 0 if it did not
+ * @echo_usec:		Connecting once more, until it answered; 0 likewise
+ * @reason:		What was seen, in words
+ */
+struct vmd_probed {
+	uint32_t booted;
+	uint32_t reserved;
+	uint64_t create_usec;
+	uint64_t boot_usec;
+	uint64_t echo_usec;
 	char reason[VMD_MESSAGE_MAX];
 };
+static_assert(sizeof(struct vmd_probed) == 288, "vmd_probed has padding");
 
 struct vmd_sentence {
 	char text[VMD_MESSAGE_MAX];

@@ -1,6 +1,7 @@
 """The command line, as a person and as a program uses it."""
 
 import json
+import re
 
 SCRIPT = """
 import csv
@@ -85,10 +86,46 @@ def test_a_key_is_shown_once_and_can_be_revoked(daemon):
                        key=made["key"]).status_code == 401
 
 
-def test_audit_and_doctor(daemon):
-    assert daemon.ctl("audit").returncode == 0
-    said = daemon.ctl("doctor", check=False)
-    assert "emulation" in said.stdout.lower() or "KVM" in said.stdout
+def test_audit_has_nothing_to_mend(daemon, box):
+    box.run("print(1)")
+    assert daemon.ctl("audit").stdout == "No differences\n"
+    assert daemon.ctl("audit", "--fix").stdout == "No differences\n"
+    assert box.run("print(2)")["status"] == "ok"
+
+
+def test_doctor_boots_a_vm_as_a_proof(daemon):
+    before = len(daemon.qemus())
+    said = daemon.ctl("doctor", "--json", check=False)
+    probes = [f for f in json.loads(said.stdout)["findings"]
+              if f["what"] == "probe"]
+    assert any(re.search(r"boots 'default': made in \d+ ms, booted in \d+ ms, "
+                         r"vsock answers in [\d.]+ ms", f["text"])
+               for f in probes), probes
+    assert len(daemon.qemus()) == before and daemon.audit() == []
+
+
+def test_a_console_outlives_its_vm(daemon, new_box):
+    box = new_box()
+    box.run("print(1)")
+    assert "cupola-guest: listening" in daemon.ctl("console", box.id).stdout
+    daemon.ctl("kill", box.id)
+    box.wait_ended()
+    assert "cupola-guest: listening" in daemon.ctl("console", box.id).stdout
+
+
+def test_a_pool_is_filled_and_emptied(daemon):
+    from cupola import wait_until
+
+    def ready():
+        pools = json.loads(daemon.ctl("pools", "--json").stdout)["pools"]
+        return next(p["ready"] for p in pools if p["name"] == "default")
+
+    daemon.ctl("pools", "set", "default", "--ready", "1")
+    wait_until(lambda: ready() == 1, 120, "a VM to be ready")
+    daemon.ctl("pools", "set", "default", "--ready", "0")
+    wait_until(lambda: ready() == 0, 60, "it to be ended")
+    assert "0 of 0" in daemon.ctl("pools").stdout
+    daemon.ctl("pools", "set", "default", "--ready", "default")
 
 
 def test_a_daemon_that_is_not_there(tmp_path, daemon):

@@ -1,5 +1,9 @@
 # Unit tests of cli.
 
+unit_tests += %reldir%/test_cli_host
+tests_unit_test_cli_host_SOURCES = %reldir%/test_cli_host.c %reldir%/test.h
+tests_unit_test_cli_host_LDADD = $(cli_libs) $(CMOCKA_LIBS)
+
 unit_tests += %reldir%/test_cli_save
 tests_unit_test_cli_save_SOURCES = %reldir%/test_cli_save.c %reldir%/test.h
 tests_unit_test_cli_save_LDADD = $(cli_libs) $(CMOCKA_LIBS)

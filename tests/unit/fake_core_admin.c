@@ -67,6 +67,15 @@ int core_admin_mend(struct core *core, json_fn done, void *userdata,
 	return core_admin_audit(core, done, userdata, err);
 }
 
+int core_admin_probe(struct core *core, const char *pool,
+		     const char *accelerator, json_fn done, void *userdata,
+		     struct error *err)
+{
+	(void)pool;
+	(void)accelerator;
+	return core_admin_audit(core, done, userdata, err);
+}
+
 int core_admin_console(struct core *core, const char *id, json_fn done,
 		       void *userdata, struct error *err)
 {

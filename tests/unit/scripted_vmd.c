@@ -215,6 +215,22 @@ static void got_inspect(struct scripted_vmd *v, uint64_t serial,
 	answer(v, serial, vm ? 0 : -ENOENT, &details, sizeof(details), -1);
 }
 
+static void got_probe(struct scripted_vmd *v, uint64_t serial,
+		      const struct vmd_probe *probe)
+{
+	struct vmd_probed probed = {
+		.booted = probe->accelerator == VMD_ACCELERATOR_TCG,
+		.create_usec = 1000,
+		.reason = "it was tried",
+	};
+
+	if (probed.booted) {
+		probed.boot_usec = 2000000;
+		probed.echo_usec = 3000;
+	}
+	answer(v, serial, v->fail_probe, &probed, sizeof(probed), -1);
+}
+
 static int memfd_of(const char *text)
 {
 	int fd = memfd_create("scripted", MFD_CLOEXEC);
@@ -273,6 +289,9 @@ static int on_packet(struct vmd_packet *packet, void *userdata)
 		break;
 	case VMD_INSPECT:
 		got_inspect(v, packet->serial, packet->body);
+		break;
+	case VMD_PROBE:
+		got_probe(v, packet->serial, packet->body);
 		break;
 	case VMD_CONSOLE:
 		got_console(v, packet->serial, packet->body);

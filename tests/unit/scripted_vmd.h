@@ -45,6 +45,7 @@ struct scripted_vmd {
 	int fail_destroy;
 	unsigned taken_cids; /* so many creates find theirs taken */
 	int fail_create;     /* with this errno */
+	int fail_probe;      /* likewise */
 	bool refuse_dials;   /* -ETIMEDOUT at once */
 	unsigned dials_max;  /* the same for all after so many; 0: none */
 	bool mute_guests;    /* new guests say nothing */

@@ -3,6 +3,7 @@
 
 #include "core_fixture.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -337,6 +338,68 @@ static void what_two_vms_claim_is_left_to_a_person(void **state)
 	assert_int_equal(fixture_container(fx, d).state, SESSION_VIEW_RUNNING);
 }
 
+/* -------------------------------------------------------------------- probe */
+
+static int probe(struct fixture *fx, const char *pool, const char *accelerator,
+		 struct answer *ret)
+{
+	int r;
+
+	*ret = (struct answer){ .called = false };
+	r = core_admin_probe(fx->core, pool, accelerator, on_json, ret,
+			     &ret->err);
+	if (r >= 0)
+		RUN_UNTIL(fx, ret->called);
+	return r;
+}
+
+static void a_probe_tells_each_stage_and_takes_room_meanwhile(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a;
+	char c[ID_SIZE];
+
+	fixture_set(fx, "pool.default.ready=0");
+	fixture_set(fx, "pool.default.max=1");
+	fixture_set(fx, "host.allow_emulation=yes");
+	fixture_start(fx);
+	assert_int_equal(probe(fx, NULL, "qemu", &a), 0);
+	assert_has(&a, "\"accelerator\":\"qemu\",\"booted\":true");
+	assert_has(&a, "\"create_ms\":1.0,\"boot_ms\":2000.0,\"echo_ms\":3.0");
+	assert_int_equal(probe(fx, "default", "kvm", &a), 0);
+	assert_has(&a, "\"booted\":false");
+	/* What was not reached took no time. */
+	assert_has(&a, "\"boot_ms\":null,\"echo_ms\":null");
+	fx->vmd.fail_probe = -EBUSY;
+	assert_int_equal(probe(fx, "default", "kvm", &a), 0);
+	assert_true(a.failed);
+	assert_int_equal(a.err.code, ERR_CONFLICT);
+
+	/* The room is given back each time, and there is none while it is full. */
+	(void)fixture_session(fx, c);
+	assert_true(probe(fx, NULL, "kvm", &a) < 0);
+	assert_int_equal(a.err.code, ERR_CAPACITY);
+}
+
+static void a_probe_that_cannot_be_is_refused(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a;
+
+	fixture_set(fx, "host.allow_emulation=no");
+	fixture_start(fx);
+	assert_true(probe(fx, NULL, "qemu", &a) < 0);
+	assert_int_equal(a.err.code, ERR_FORBIDDEN);
+	assert_true(probe(fx, NULL, "none", &a) < 0);
+	assert_int_equal(a.err.code, ERR_BAD_REQUEST);
+	assert_true(probe(fx, "other", "kvm", &a) < 0);
+	assert_int_equal(a.err.code, ERR_NOT_FOUND);
+	vmd_script_drop(&fx->vmd);
+	fixture_settle(fx);
+	assert_true(probe(fx, NULL, "kvm", &a) < 0);
+	assert_int_equal(a.err.code, ERR_HYPERVISOR);
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -353,6 +416,8 @@ int main(void)
 		TEST(lines_about_nothing_go),
 		TEST(a_session_that_nobody_has_ends),
 		TEST(what_two_vms_claim_is_left_to_a_person),
+		TEST(a_probe_tells_each_stage_and_takes_room_meanwhile),
+		TEST(a_probe_that_cannot_be_is_refused),
 	};
 
 	return RUN_TESTS(tests);

@@ -663,19 +663,75 @@ def doctor_asks_the_daemon_for_the_accelerator(fx):
                              text=True, env=fx.env(), timeout=WAIT)
         return {f["what"]: f for f in json.loads(got.stdout)["findings"]}
 
+    probed = {"pool": "default", "booted": True, "create_ms": 100.2,
+              "boot_ms": 9000, "echo_ms": 3.04, "reason": "it booted"}
+    fx.special["POST /admin/v1/probe"] = lambda h: h.send(probed)
+
     found = ask()
     assert found["daemon"]["text"].endswith(" with 2 VMs")
     assert "no isolation: no KVM here" in found["accelerator"]["text"]
     assert "QEMU 7.2.22" in found["hypervisor"]["text"]
-    assert found["pool"]["level"] == "ok"
+    assert found["pool"]["level"] == "good"
     status["pools"][0]["problem"] = "Image 'tiny' is missing"
-    assert ask()["pool"]["level"] == "lacks"
+    assert ask()["pool"]["level"] == "bad"
     status["vms"] = 1
     assert ask()["daemon"]["text"].endswith(" with 1 VM")
     status["problems"] = ["it is draining"]
     status["hypervisor"] = None
     found = ask()
-    assert found["daemon"]["level"] == "lacks" and "hypervisor" not in found
+    assert found["daemon"]["level"] == "bad" and "hypervisor" not in found
+
+
+def doctor_proves_by_booting(fx):
+    status = {"problems": [], "vms": 0, "pools": [], "emulation_allowed": True,
+              "hypervisor": {"accelerator": "kvm", "pid": os.getpid()}}
+    kvm = {"pool": "p", "booted": True, "create_ms": 200.4, "boot_ms": 900.2,
+           "echo_ms": 3.14, "reason": "it booted"}
+    slow = dict(kvm, boot_ms=12000, create_ms=300)
+    fx.special["GET /admin/v1/status"] = lambda h: h.send(status)
+    answers = []
+    fx.special["POST /admin/v1/probe"] = lambda h: answers.pop(0)(h)
+
+    def ask(*what):
+        # Whether this host is well besides is not the question.
+        answers[:] = what
+        got = subprocess.run([CTL, "doctor", "--json"], capture_output=True,
+                             text=True, env=fx.env(), timeout=WAIT)
+        assert not answers, got.stderr
+        return [f for f in json.loads(got.stdout)["findings"]
+                if f["what"] == "probe"]
+
+    def says(answer):
+        return lambda h: h.send(answer)
+
+    first, second = ask(says(kvm), says(slow))
+    bodies = [json.loads(body) for _, path, body, _ in fx.asked
+              if path.endswith("/probe")]
+    assert bodies == [{"accelerator": "kvm"}, {"accelerator": "qemu"}]
+    assert first["text"] == ("KVM boots 'p': made in 200 ms, booted in 900 ms, "
+                             "vsock answers in 3.1 ms"), first
+    # Emulation may take its time.
+    assert first["level"] == second["level"] == "good"
+
+    for bad in ({"boot_ms": 9000}, {"create_ms": 40000}, {"echo_ms": 80}):
+        first, _ = ask(says(dict(kvm, **bad)), says(slow))
+        assert first["level"] == "degraded" and first["remedy"], bad
+    # What is not used may fail; what is used may not.
+    dead = {"booted": False, "reason": "KVM cannot run it"}
+    first, second = ask(says(dead), says(dead))
+    assert (first["level"], second["level"]) == ("bad", "degraded")
+    first, second = ask(lambda h: h.refuse(503, "the host is full"),
+                        lambda h: h.refuse(403, "not allowed"))
+    assert first["level"] == second["level"] == "degraded"
+    assert "was not tried: the host is full" in first["text"]
+
+    status["emulation_allowed"] = False
+    assert len(ask(says(kvm))) == 1
+    asked = len(fx.asked)
+    subprocess.run([CTL, "doctor", "--quick"], capture_output=True, check=False,
+                   env=fx.env(), timeout=WAIT)
+    assert "GET /admin/v1/status" in fx.calls()[asked:]
+    assert not any("probe" in call for call in fx.calls()[asked:])
 
 
 def help_explains_every_command(fx):

@@ -461,6 +461,7 @@ def try_admin(c):
     assert c.call("GET", "/admin/v1/doctor")["hypervisor"] == status["hypervisor"]
     c.call("GET", "/admin/v1/audit")
     c.call("POST", "/admin/v1/audit")
+    c.call("POST", "/admin/v1/probe", {"accelerator": "none"}, expect=400)
     assert "text" in c.call("GET", f"/admin/v1/sessions/{session}/console")
     c.call("DELETE", f"/admin/v1/sessions/{session}")
     # What stands for a VM may end by it, so nobody needs this one any more.

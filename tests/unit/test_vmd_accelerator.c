@@ -79,8 +79,8 @@ static void decide(struct fixture *fx, int kvm, const char *accel,
 	(void)snprintf(text, sizeof(text), "host.allow_emulation=%s",
 		       emulation);
 	assert_int_equal(settings_set(fx->host.settings, text, &err), 0);
-	assert_int_equal(accelerator_decide(&fx->host, &fx->pools,
-					    VMD_POOLS_MAX, on_done, fx),
+	assert_int_equal(accelerator_decide(&fx->host, &fx->pools, on_done,
+					    fx),
 			 0);
 	while (!fx->done)
 		assert_true(sd_event_run(fx->host.event, 10000) >= 0);

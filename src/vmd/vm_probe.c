@@ -10,7 +10,7 @@
 #include "base/id.h"
 #include "base/timer.h"
 #include "vmd/dial.h"
-#include "vmd/kvm_probe.h"
+#include "vmd/vm_probe.h"
 #include "vmd/machine.h"
 
 /*
@@ -31,22 +31,44 @@
 #define PROBE_CID_FIRST 0x8000
 #define PROBE_CID_COUNT 0x8000
 
-struct kvm_probe {
+/**
+ * struct vm_probe - One that is under way
+ * @began:	When the stage began that is being measured
+ * @ended:	What there is to know is known; the VM's end follows
+ */
+struct vm_probe {
 	struct host *host;
 	struct machine *machine;
+	enum vmd_accelerator accelerator;
 	usec_t began, deadline;
 	struct dial *dial;
 	struct timer *timer;
 	int fd;
 	sd_event_source *io;
 	size_t received;
-	bool booted;
-	char reason[VMD_MESSAGE_MAX];
-	void (*done)(bool booted, const char *reason, void *userdata);
+	bool ended;
+	struct vmd_probed probed;
+	void (*done)(const struct vmd_probed *probed, void *userdata);
 	void *userdata;
 };
 
-static void probe_free(struct kvm_probe *p)
+/* As in "KVM cannot run it" */
+static const char *who(const struct vm_probe *p)
+{
+	return p->accelerator == VMD_ACCELERATOR_KVM ? "KVM" : "Emulation";
+}
+
+/* How long this stage has taken; the next begins. */
+static usec_t stage_over(struct vm_probe *p)
+{
+	usec_t now = clock_boot(p->host->clock);
+	usec_t usec = usec_sub(now, p->began);
+
+	p->began = now;
+	return usec > 0 ? usec : 1;
+}
+
+static void probe_free(struct vm_probe *p)
 {
 	dial_cancel(p->dial);
 	sd_event_source_disable_unref(p->io);
@@ -56,40 +78,70 @@ static void probe_free(struct kvm_probe *p)
 }
 
 /* The machine's end follows, and then ours. */
-static void conclude(struct kvm_probe *p, bool booted, const char *reason)
+static void conclude(struct vm_probe *p)
 {
-	usec_t usec = usec_sub(clock_boot(p->host->clock), p->began);
-
-	p->booted = booted;
-	(void)snprintf(p->reason, sizeof(p->reason), "%s after %u ms", reason,
-		       (unsigned)(usec / USEC_PER_MSEC));
+	p->ended = true;
 	timer_clear(p->timer);
 	machine_end(p->machine, VMD_REASON_DESTROYED);
 }
 
-static void finish(struct kvm_probe *p)
+static void conclude_failed(struct vm_probe *p, const char *what)
+{
+	usec_t usec = usec_sub(clock_boot(p->host->clock), p->began);
+
+	(void)snprintf(p->probed.reason, sizeof(p->probed.reason),
+		       "%s %s after %u ms", who(p), what,
+		       (unsigned)(usec / USEC_PER_MSEC));
+	conclude(p);
+}
+
+static void finish(struct vm_probe *p)
 {
 	machine_forget(p->machine);
-	p->done(p->booted, p->reason, p->userdata);
+	p->done(&p->probed, p->userdata);
 	probe_free(p);
 }
 
 static void on_gone(struct machine *m, void *userdata)
 {
-	struct kvm_probe *p = userdata;
+	struct vm_probe *p = userdata;
 
-	if (p->reason[0] == '\0')
-		(void)snprintf(p->reason, sizeof(p->reason),
-			       "KVM cannot run it: the VM ended (%s)",
+	if (!p->ended)
+		(void)snprintf(p->probed.reason, sizeof(p->probed.reason),
+			       "%s %s: the VM ended (%s)", who(p),
+			       p->probed.booted ? "booted it, but then" :
+						  "cannot run it",
 			       vmd_reason_name(m->reason));
 	finish(p);
+}
+
+static void dial(struct vm_probe *p);
+
+/* The guest has said what begins each connection. */
+static void challenged(struct vm_probe *p)
+{
+	usec_t usec = stage_over(p);
+
+	close_fd(&p->fd);
+	p->received = 0;
+	if (!p->probed.booted) {
+		p->probed.booted = 1;
+		p->probed.boot_usec = usec;
+		(void)snprintf(p->probed.reason, sizeof(p->probed.reason),
+			       "it booted after %u ms",
+			       (unsigned)(usec / USEC_PER_MSEC));
+		dial(p);
+		return;
+	}
+	p->probed.echo_usec = usec;
+	conclude(p);
 }
 
 static int on_challenge(sd_event_source *source, int fd, uint32_t revents,
 			void *userdata)
 {
 	char bytes[PROBE_CHALLENGE_SIZE];
-	struct kvm_probe *p = userdata;
+	struct vm_probe *p = userdata;
 	ssize_t n;
 
 	(void)source;
@@ -103,18 +155,18 @@ static int on_challenge(sd_event_source *source, int fd, uint32_t revents,
 		return 0;
 	p->io = sd_event_source_disable_unref(p->io);
 	if (n > 0)
-		conclude(p, true, "it booted");
+		challenged(p);
 	else
-		conclude(p, false, "its guest hung up");
+		conclude_failed(p, "ran it, and its guest hung up");
 	return 0;
 }
 
-static void on_dialled(struct dial *dial, int r, int fd, unsigned attempts,
+static void on_dialled(struct dial *dialled, int r, int fd, unsigned attempts,
 		       usec_t usec, void *userdata)
 {
-	struct kvm_probe *p = userdata;
+	struct vm_probe *p = userdata;
 
-	(void)dial;
+	(void)dialled;
 	(void)attempts;
 	(void)usec;
 	p->dial = NULL;
@@ -122,19 +174,27 @@ static void on_dialled(struct dial *dial, int r, int fd, unsigned attempts,
 		return;		/* the timer, or the machine's end, tells */
 	p->fd = fd;
 	r = event_add_io(p->host->event, fd, EPOLLIN, on_challenge, p,
-			 "kvm-probe", &p->io);
+			 "vm-probe", &p->io);
 	if (r < 0)
-		conclude(p, false, "it could not be tried");
+		conclude_failed(p, "could not be tried");
+}
+
+static void dial(struct vm_probe *p)
+{
+	if (dial_start(p->machine, p->deadline, on_dialled, p, &p->dial) < 0)
+		conclude_failed(p, "could not be tried");
 }
 
 static void on_timer(struct timer *timer, void *userdata)
 {
-	struct kvm_probe *p = userdata;
+	struct vm_probe *p = userdata;
 
 	if (clock_boot(p->host->clock) >= p->deadline)
-		conclude(p, false, "KVM did not boot it in time");
+		conclude_failed(p, p->probed.booted ?
+					   "booted it, but it fell silent" :
+					   "did not boot it in time");
 	else if (p->machine->console.total == 0)
-		conclude(p, false, "KVM cannot run it: nothing came from it");
+		conclude_failed(p, "cannot run it: nothing came from it");
 	else
 		timer_set(timer, p->deadline);
 }
@@ -143,28 +203,30 @@ static void on_created(struct machine *m, int r,
 		       const struct vmd_created *created,
 		       const struct error *err, void *userdata)
 {
-	struct kvm_probe *p = userdata;
-	usec_t now = clock_boot(p->host->clock);
+	struct vm_probe *p = userdata;
+	bool kvm = p->accelerator == VMD_ACCELERATOR_KVM;
 
+	(void)m;
 	(void)created;
 	if (r < 0) {
 		(void)log_warning(NULL, 0, "%s", err->message);
-		(void)snprintf(p->reason, sizeof(p->reason),
-			       "KVM cannot run it: QEMU did not start");
+		(void)snprintf(p->probed.reason, sizeof(p->probed.reason),
+			       "%s cannot run it: QEMU did not start", who(p));
 		finish(p);
 		return;
 	}
-	p->began = now;
-	p->deadline = usec_add(now, settings_usec(p->host->settings,
-						  "hypervisor",
-						  "kvm_probe_timeout"));
-	timer_set(p->timer, usec_add(now, PROBE_SILENCE_USEC));
-	r = dial_start(m, p->deadline, on_dialled, p, &p->dial);
-	if (r < 0)
-		conclude(p, false, "it could not be tried");
+	p->probed.create_usec = stage_over(p);
+	p->deadline = usec_add(p->began,
+			       settings_usec(p->host->settings, "hypervisor",
+					     kvm ? "kvm_probe_timeout" :
+						   "boot_timeout"));
+	/* Whoever emulates is slow to say the first word, too. */
+	timer_set(p->timer, kvm ? usec_add(p->began, PROBE_SILENCE_USEC) :
+				  p->deadline);
+	dial(p);
 }
 
-static int make_machine(struct kvm_probe *p, const struct pool *pool)
+static int make_machine(struct vm_probe *p, const struct pool *pool)
 {
 	static const struct machine_watch watch = {
 		.created = on_created,
@@ -186,7 +248,7 @@ static int make_machine(struct kvm_probe *p, const struct pool *pool)
 	if (r < 0)
 		return r;
 	record.hidden = 1;
-	record.accelerator = VMD_ACCELERATOR_KVM;
+	record.accelerator = p->accelerator;
 	record.cid = PROBE_CID_FIRST + random % PROBE_CID_COUNT;
 	record.deadline_usec = USEC_INFINITY;
 	r = machine_new(p->host, &record, &watch, p, &p->machine);
@@ -198,22 +260,25 @@ static int make_machine(struct kvm_probe *p, const struct pool *pool)
 	return r;
 }
 
-int kvm_probe_start(struct host *host, const struct pool *pool,
-		    void (*done)(bool booted, const char *reason,
-				 void *userdata),
-		    void *userdata)
+int vm_probe_start(struct host *host, const struct pool *pool,
+		   enum vmd_accelerator accelerator,
+		   void (*done)(const struct vmd_probed *probed,
+				void *userdata),
+		   void *userdata)
 {
-	struct kvm_probe *p;
+	struct vm_probe *p;
 	int r;
 
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
 	p->host = host;
+	p->accelerator = accelerator;
+	p->began = clock_boot(host->clock);
 	p->fd = -1;
 	p->done = done;
 	p->userdata = userdata;
-	r = timer_new(host->event, host->clock, "kvm-probe", on_timer, p,
+	r = timer_new(host->event, host->clock, "vm-probe", on_timer, p,
 		      &p->timer);
 	if (r >= 0)
 		r = make_machine(p, pool);
