@@ -176,6 +176,8 @@ static void write_printed(struct json_writer *w, const struct exec_view *exec)
 	add_string(&text, exec_status_sentence(exec->status));
 	if (exec->state_lost)
 		add_string(&text, "Its variables are lost.");
+	if (buf_check(&text) < 0)
+		json_write_fail(w, -ENOMEM);
 	if (text.length > 0)
 		mcp_write_text(w, &text);
 }

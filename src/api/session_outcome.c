@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/session_outcome.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,8 @@ static void write_stderr(struct json_writer *w, const struct session_form *form,
 				 sentence,
 				 exec->state_lost ? " Its variables are lost."
 						  : "");
+	if (buf_check(&text) < 0)
+		json_write_fail(w, -ENOMEM);
 	write_stream(w, "stderr", buf_str(&text), text.length,
 		     form->output_max);
 }

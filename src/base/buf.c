@@ -39,8 +39,14 @@ void buf_clear(struct buf *b)
 	b->data = buf_start(b);
 	b->head = 0;
 	b->length = 0;
+	b->starved = false;
 	if (b->data)
 		b->data[0] = '\0';
+}
+
+int buf_check(const struct buf *b)
+{
+	return b->starved ? -ENOMEM : 0;
 }
 
 /* Gives the bytes a new home with place for @need bytes and the NUL. */
@@ -60,8 +66,10 @@ static int buf_grow(struct buf *b, size_t need)
 		capacity = b->max + 1;
 
 	start = malloc(capacity);
-	if (!start)
+	if (!start) {
+		b->starved = true;
 		return -ENOMEM;
+	}
 	if (b->data)
 		memcpy(start, b->data, b->length);
 	start[b->length] = '\0';

@@ -13,6 +13,7 @@
  */
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,6 +25,7 @@
  * @max:	How many there may be at most
  * @head:	Private: bytes already given back before @data
  * @capacity:	Private: what is allocated, counted from @data - @head
+ * @starved:	Private: something is missing that there was no memory for
  */
 struct buf {
 	uint8_t *data;
@@ -31,6 +33,7 @@ struct buf {
 	size_t max;
 	size_t head;
 	size_t capacity;
+	bool starved;
 };
 
 #define BUF_INIT(max_bytes) ((struct buf){ .max = (max_bytes) })
@@ -40,6 +43,16 @@ void buf_done(struct buf *b);
 
 /** buf_clear() - Forget the bytes and keep the memory */
 void buf_clear(struct buf *b);
+
+/**
+ * buf_check() - Whether there was memory for all that was appended
+ *
+ * For whoever appends many pieces, or lets the maximum cut them off, and looks
+ * at no result. It is told until the buffer is cleared or done.
+ *
+ * Return: 0 or -ENOMEM
+ */
+int buf_check(const struct buf *b);
 
 /**
  * buf_add() - Append bytes

@@ -157,6 +157,18 @@ static void refused_by_guest(const struct cfile_create *cc,
 	}
 }
 
+static bool is_the_guests_fault(const struct xfer_end *end)
+{
+	return end->result == XFER_BROKEN || end->result == XFER_STALLED;
+}
+
+/* What was lost on the way, or had no memory here, may be sent once more. */
+static void not_placed(const struct xfer_end *end, struct error *err)
+{
+	error_set(err, is_the_guests_fault(end) ? ERR_GUEST : ERR_HYPERVISOR,
+		  "The file could not be placed in the container");
+}
+
 static void put_over(struct cfile_create *cc, struct xfer_end *end)
 {
 	struct container *c = create_container(cc);
@@ -174,11 +186,9 @@ static void put_over(struct cfile_create *cc, struct xfer_end *end)
 	if (end->result == XFER_FILE)
 		refused_by_guest(cc, end->file_status, &err);
 	else
-		error_set(&err, ERR_GUEST,
-			  "The file could not be placed in "
-			  "the container");
+		not_placed(end, &err);
 	create_end(cc, &err);
-	if (end->result == XFER_BROKEN || end->result == XFER_STALLED)
+	if (is_the_guests_fault(end))
 		vm_fail(c->vm,
 			end->result == XFER_BROKEN ? END_GUEST_PROTOCOL_ERROR :
 						     END_GUEST_UNRESPONSIVE,

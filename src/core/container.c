@@ -255,9 +255,10 @@ void container_begin(struct container *c)
 		container_vm_ready(c);
 }
 
-static void container_bury(struct container *c)
+void container_bury(struct container *c)
 {
 	handle_drop(c);
+	owed_drop(c->core, &c->owed);
 	container_detach_execs(c);
 	map_remove(&c->core->containers, &c->node);
 	tenant_give_session(c->core, c->tenant);
@@ -285,18 +286,13 @@ void container_forget(struct container *c)
 
 static void container_assign(struct container *c)
 {
-	struct store_batch *batch;
-
 	if (c->vm->assigned_usec)
 		return;
 	vm_assign(c->vm);
 	c->kernel_epoch = c->vm->kernel_epoch;
 	strcpy(c->image, c->vm->image);
 	budget_begin(c);
-	batch = store_batch_new(c->core->store);
-	vm_put_row(c->vm, batch);
-	usage_add(c, batch, "assigned", NULL, 1);
-	core_commit(c->core, batch, &c->scope);
+	container_save_assigned(c);
 	reaper_check(c);
 }
 
@@ -404,21 +400,8 @@ void container_destroy_vm(struct container *c)
 		container_over(c);
 }
 
-static void on_end_committed(void *userdata, int r)
-{
-	struct container *c = userdata;
-
-	/* The next daemon finds the row unfinished and its VM gone. */
-	if (r < 0)
-		log_error(&c->scope, r, "Cannot note the end of the session");
-	container_bury(c);
-}
-
 static void container_over(struct container *c)
 {
-	struct store_batch *batch;
-	int r;
-
 	if (c->state == SESSION_VIEW_ENDED)
 		return;
 	(void)failpoint("stop-before-record");
@@ -429,15 +412,7 @@ static void container_over(struct container *c)
 	log_event(&c->scope, LOG_INFO, message_session_closed,
 		  "Session has ended (%s)", end_reason_name(c->reason));
 	notice_ended(c);
-
-	batch = store_batch_new(c->core->store);
-	container_put_row(c, batch);
-	usage_add_end(c, batch);
-	r = store_commit(c->core->store, batch, on_end_committed, c);
-	if (r < 0) {
-		store_batch_free(batch);
-		on_end_committed(c, r);
-	}
+	container_save_end(c);
 }
 
 void container_sample(struct container *c, uint64_t cpu_usec)
@@ -472,6 +447,7 @@ static void container_free_one(void *object, void *userdata)
 	guest_xfer_cancel(take_ptr(c->placing));
 	container_detach_execs(c);
 	handle_drop(c);
+	owed_drop(core, &c->owed);
 	map_remove(&core->containers, &c->node);
 	container_free(c);
 }

@@ -83,6 +83,11 @@ struct container {
 	struct vm *vm;
 	unsigned kernel_epoch;
 
+	/* container_row.c: what could not be written down yet */
+	struct owed owed;
+	bool owes_row;
+	bool owes_assigned;
+
 	/* container_create.c: who asked for it while it was ACCEPTED */
 	struct create *waiting;
 
@@ -151,8 +156,21 @@ int container_restore(struct core *core, const struct store_container *row,
 /** container_put_row() - Write its row as it is now */
 void container_put_row(const struct container *c, struct store_batch *batch);
 
-/** container_save() - The same in a batch of its own that nobody waits for */
+/**
+ * container_save() - The same in a batch of its own that nobody waits for
+ *
+ * This and the two below try again until it is written.
+ */
 void container_save(struct container *c);
+
+/** container_save_assigned() - That its VM is its own from now on */
+void container_save_assigned(struct container *c);
+
+/** container_save_end() - That it has ended; then it is buried */
+void container_save_end(struct container *c);
+
+/** container_bury() - Its end is durable: nobody needs the object any more */
+void container_bury(struct container *c);
 
 /** container_begin() - Its intent is durable: get on with it */
 void container_begin(struct container *c);

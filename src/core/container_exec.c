@@ -147,8 +147,9 @@ void container_exec_saved(struct container *c, struct exec *e)
 	 * it may be one that was lost: the guest still runs it, would take a
 	 * RELEASE for a breach and hang up before its last files are here.
 	 */
-	if (c->state != SESSION_VIEW_STOPPING && vm_linked(c->vm))
-		(void)guest_link_release(c->vm->link, e->number);
+	if (c->state != SESSION_VIEW_STOPPING && vm_linked(c->vm) &&
+	    guest_link_release(c->vm->link, e->number) < 0)
+		vm_relink(c->vm);
 	container_pump(c);
 }
 

@@ -41,10 +41,97 @@ void container_put_row(const struct container *c, struct store_batch *batch)
 	(void)store_batch_put_container(batch, &row);
 }
 
+/* ------------------------------------------------------------------ commits */
+
+static void container_write(void *object);
+
+static void write_later(struct container *c, int r)
+{
+	log_error(&c->scope, r, "Cannot write down what became of the session");
+	owed_add(c->core, &c->owed, container_write, NULL, c);
+}
+
+static void container_commit(struct container *c, struct store_batch *batch,
+			     store_done_fn *done)
+{
+	int r = store_commit(c->core->store, batch, done, c);
+
+	if (r >= 0)
+		return;
+	store_batch_free(batch);
+	done(c, r);
+}
+
+static void on_saved(void *userdata, int r)
+{
+	struct container *c = userdata;
+
+	c->owes_row |= r < 0;
+	if (r < 0)
+		write_later(c, r);
+}
+
 void container_save(struct container *c)
 {
 	struct store_batch *batch = store_batch_new(c->core->store);
 
+	c->owes_row = false;
 	container_put_row(c, batch);
-	core_commit(c->core, batch, &c->scope);
+	container_commit(c, batch, on_saved);
+}
+
+static void on_assigned_saved(void *userdata, int r)
+{
+	struct container *c = userdata;
+
+	c->owes_assigned |= r < 0;
+	if (r < 0)
+		write_later(c, r);
+}
+
+void container_save_assigned(struct container *c)
+{
+	struct store_batch *batch = store_batch_new(c->core->store);
+
+	if (c->vm)
+		vm_put_row(c->vm, batch);
+	c->owes_assigned = false;
+	usage_add(c, batch, "assigned", NULL, 1);
+	container_commit(c, batch, on_assigned_saved);
+}
+
+static void on_end_saved(void *userdata, int r)
+{
+	struct container *c = userdata;
+
+	/* A daemon that ends before finds the row unfinished and its VM gone. */
+	if (r < 0)
+		write_later(c, r);
+	else
+		container_bury(c);
+}
+
+void container_save_end(struct container *c)
+{
+	struct store_batch *batch = store_batch_new(c->core->store);
+
+	container_put_row(c, batch);
+	if (c->owes_assigned)
+		usage_add(c, batch, "assigned", NULL, 1);
+	usage_add_end(c, batch);
+	container_commit(c, batch, on_end_saved);
+}
+
+static void container_write(void *object)
+{
+	struct container *c = object;
+
+	if (c->state == SESSION_VIEW_ENDED) {
+		container_save_end(c);
+		return;
+	}
+	if (c->owes_assigned)
+		container_save_assigned(c);
+	if (c->owes_row)
+		container_save(c);
 }

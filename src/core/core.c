@@ -190,6 +190,8 @@ static int core_init_sources(struct core *core)
 		r = event_add_defer(core->event, on_stop_over, core,
 				    "core-stop-over", &core->stop_over);
 	if (r >= 0)
+		r = owing_init(core);
+	if (r >= 0)
 		r = reconcile_init(core);
 	if (r >= 0)
 		r = pools_init(core);
@@ -374,6 +376,7 @@ void core_free(struct core *core)
 	container_free_all(core);
 	exec_free_all(core);
 	vm_free_all(core);
+	owing_done(core);
 	gc_done(&core->gc);
 	pools_done(core);
 	definitions_done(core);

@@ -412,8 +412,9 @@ int core_exec_interrupt(struct core *core, const struct principal *who,
 		return 0;
 	}
 	/* While the link is down there is nobody to interrupt it. */
-	if (e->state == EXEC_STATE_RUNNING && e->container &&
-	    vm_linked(e->container->vm))
-		(void)guest_link_interrupt(e->container->vm->link, e->number);
-	return 0;
+	if (e->state != EXEC_STATE_RUNNING || !e->container ||
+	    !vm_linked(e->container->vm))
+		return 0;
+	r = guest_link_interrupt(e->container->vm->link, e->number);
+	return r < 0 ? error_set_errno(err, r, "Cannot interrupt it") : 0;
 }

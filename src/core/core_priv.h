@@ -22,6 +22,7 @@
 #include "core/map.h"
 #include "core/metrics.h"
 #include "core/notice.h"
+#include "core/owed.h"
 #include "core/parts.h"
 #include "core/pool.h"
 #include "core/reconcile.h"
@@ -68,6 +69,7 @@ struct core {
 	struct reconcile reconcile;
 	struct metrics metrics;
 	struct notices notices;
+	struct owing owing;
 	struct drain drain;
 	struct assembly_list assemblies;
 	struct definitions definitions;

@@ -55,6 +55,7 @@ static void exec_free(void *object)
 	if (!e)
 		return;
 	exec_uncount(e);
+	owed_drop(e->core, &e->owed);
 	pull_free(e->pull);
 	timer_free(e->deadline);
 	exec_free_result(e);
@@ -406,8 +407,12 @@ void exec_over(struct exec *e, int r)
 {
 	struct container *c = e->container;
 
-	/* What the disk does not have stays here as long as its session does. */
-	e->unsaved = r < 0 && c;
+	/*
+	 * What the disk does not have stays here as long as its session does,
+	 * and may be written after all.
+	 */
+	if (r < 0 && c)
+		exec_keep_unsaved(e);
 	exec_enter(e, EXEC_STATE_OVER);
 	if (c && !e->unsaved) {
 		e->container = NULL;
@@ -417,6 +422,18 @@ void exec_over(struct exec *e, int r)
 		exec_bury(e);
 }
 
+void exec_saved_late(struct exec *e)
+{
+	struct container *c = e->container;
+
+	/* Its session may have gone meanwhile. */
+	if (!e->unsaved)
+		return;
+	e->unsaved = false;
+	e->container = NULL;
+	container_exec_saved(c, e);
+}
+
 void exec_detach(struct exec *e)
 {
 	exec_uncount(e);
@@ -424,6 +441,7 @@ void exec_detach(struct exec *e)
 	if (!e->unsaved)
 		return;
 	e->unsaved = false;
+	owed_drop(e->core, &e->owed);
 	if (e->pins == 0)
 		exec_bury(e);
 }

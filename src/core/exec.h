@@ -28,6 +28,7 @@
 #include "core/exec_state.h"
 #include "core/gc.h"
 #include "core/map.h"
+#include "core/owed.h"
 #include "core/skip.h"
 #include "wire/message.h"
 
@@ -99,6 +100,7 @@ struct exec {
 	bool resend;   /* the guest never got it */
 	bool in_guest; /* waits, and the guest has it: not to be sent */
 	bool unsaved;  /* the disk refused its record */
+	struct owed owed; /* the record, as long as it is that */
 	unsigned pins; /* readers and answers that point here */
 
 	/* What was asked */
@@ -145,7 +147,7 @@ struct exec {
 	size_t artifact_count;
 	struct exec_skipped *skipped;
 	size_t skipped_count;
-	struct cfile_view *artifact_views; /* of the view, made on demand */
+	struct cfile_view *artifact_views; /* room for the view's */
 
 	uint64_t total_bytes;
 	uint64_t omitted_bytes;
@@ -210,6 +212,12 @@ usec_t exec_longest(const struct exec *e);
 
 /** exec_over() - Its record is on the disk, or never will be */
 void exec_over(struct exec *e, int r);
+
+/** exec_keep_unsaved() - Its record is not on the disk: try again, now and then */
+void exec_keep_unsaved(struct exec *e);
+
+/** exec_saved_late() - That record is on the disk after all */
+void exec_saved_late(struct exec *e);
 
 /** exec_detach() - Its container goes before it does */
 void exec_detach(struct exec *e);

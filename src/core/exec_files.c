@@ -44,8 +44,15 @@ static int exec_files_alloc(struct exec *e, size_t artifacts, size_t skipped)
 {
 	/* One more: no bytes would be no memory. */
 	e->artifacts = calloc(artifacts + 1, sizeof(*e->artifacts));
+	e->artifact_views = calloc(artifacts + 1, sizeof(*e->artifact_views));
 	e->skipped = calloc(skipped + 1, sizeof(*e->skipped));
-	return e->artifacts && e->skipped ? 0 : -ENOMEM;
+	if (e->artifacts && e->artifact_views && e->skipped)
+		return 0;
+	exec_files_free(e);
+	e->artifacts = NULL;
+	e->artifact_views = NULL;
+	e->skipped = NULL;
+	return -ENOMEM;
 }
 
 /* ----------------------------------------------------------- from the pull */

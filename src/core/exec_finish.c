@@ -184,18 +184,33 @@ static void resolve_figures(struct exec *e)
 	e->result_count = kept;
 }
 
-void exec_pulled(struct exec *e)
+/* What has been fetched is known by as much as @e has taken of it. */
+static void exec_take_pulled(struct exec *e)
 {
 	struct store_batch *batch = pull_batch(e->pull);
-	int r;
 
-	r = exec_files_take(e);
-	if (r < 0)
-		log_error(&e->scope, r, "Cannot tell of files");
 	resolve_figures(e);
 	exec_tell_results(e, true);
 	pull_free(take_ptr(e->pull));
 	exec_finish(e, batch);
+}
+
+static void exec_pulled_again(void *object)
+{
+	exec_pulled(object);
+}
+
+void exec_pulled(struct exec *e)
+{
+	int r = exec_files_take(e);
+
+	if (r >= 0) {
+		exec_take_pulled(e);
+		return;
+	}
+	/* Files that are here had better be told of, if a moment later. */
+	log_error(&e->scope, r, "Cannot tell of files");
+	owed_add(e->core, &e->owed, exec_pulled_again, NULL, e);
 }
 
 /* ----------------------------------------------------------------- record */
@@ -236,9 +251,14 @@ static void on_saved(void *userdata, int r)
 	exec_unpin(e);
 }
 
-static void exec_put_all(struct exec *e, struct store_batch *batch)
+/*
+ * A record that cannot be made is none, whatever else there is of the execution;
+ * but one that may be made when there is memory again is waited for.
+ */
+static int exec_put_all(struct exec *e, struct store_batch *batch)
 {
 	_cleanup_(buf_done) struct buf json = BUF_INIT(STORE_RECORD_MAX);
+	const struct store_record no_record = { .json = "{}", .json_size = 2 };
 	struct store_record record;
 	int r;
 
@@ -251,13 +271,59 @@ static void exec_put_all(struct exec *e, struct store_batch *batch)
 		.err = e->out[WIRE_STDERR].data,
 		.err_size = e->out[WIRE_STDERR].length,
 	};
-	if (r < 0)
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
 		log_error(&e->scope, r, "Cannot write the record");
-	exec_put_row(e, batch, r < 0 ? NULL : &record);
-	if (!e->container)
-		return;
-	usage_add_exec(e, batch);
-	container_put_row(e->container, batch);
+		record = no_record;
+	}
+	exec_put_row(e, batch, &record);
+	if (e->container) {
+		usage_add_exec(e, batch);
+		container_put_row(e->container, batch);
+	}
+	return 0;
+}
+
+static void exec_commit(struct exec *e, struct store_batch *batch,
+			store_done_fn *done)
+{
+	int r = exec_put_all(e, batch);
+
+	if (r >= 0)
+		r = store_commit(e->core->store, batch, done, e);
+	if (r < 0) {
+		store_batch_free(batch);
+		done(e, r);
+	}
+}
+
+static void exec_save_again(void *object);
+
+static void on_saved_again(void *userdata, int r)
+{
+	struct exec *e = userdata;
+
+	if (r >= 0)
+		exec_saved_late(e);
+	else if (e->unsaved)
+		owed_add(e->core, &e->owed, exec_save_again, NULL, e);
+	exec_unpin(e);
+}
+
+/* By now there may be room for it; its files were given up. */
+static void exec_save_again(void *object)
+{
+	struct exec *e = object;
+
+	exec_pin(e);
+	exec_commit(e, store_batch_new(e->core->store), on_saved_again);
+}
+
+void exec_keep_unsaved(struct exec *e)
+{
+	e->unsaved = true;
+	owed_add(e->core, &e->owed, exec_save_again, NULL, e);
 }
 
 static void exec_count(struct exec *e)
@@ -276,7 +342,6 @@ static void exec_count(struct exec *e)
 void exec_finish(struct exec *e, struct store_batch *batch)
 {
 	struct container *c = e->container;
-	int r;
 
 	exec_enter(e, EXEC_STATE_SAVING);
 	e->ended_usec = clock_wall(e->core->clock);
@@ -297,13 +362,8 @@ void exec_finish(struct exec *e, struct store_batch *batch)
 		on_saved(e, 0);
 		return;
 	}
-	exec_put_all(e, batch);
 	(void)failpoint("exec-before-record");
-	r = store_commit(e->core->store, batch, on_saved, e);
-	if (r < 0) {
-		store_batch_free(batch);
-		on_saved(e, r);
-	}
+	exec_commit(e, batch, on_saved);
 }
 
 void exec_cancel(struct exec *e)
@@ -339,12 +399,18 @@ static void count_what_came(struct exec *e)
 
 void exec_lose(struct exec *e, enum end_reason reason)
 {
+	int r;
+
 	if (e->state >= EXEC_STATE_SAVING)
 		return;
 	if (e->state == EXEC_STATE_PULLING) {
 		/* What it came to is known; files not here yet are lost. */
 		pull_give_up(e->pull);
-		exec_pulled(e);
+		owed_drop(e->core, &e->owed);
+		r = exec_files_take(e);
+		if (r < 0)
+			log_error(&e->scope, r, "Cannot tell of files");
+		exec_take_pulled(e);
 		return;
 	}
 	e->status = EXEC_SESSION_LOST;

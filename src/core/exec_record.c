@@ -55,15 +55,15 @@ enum exec_status exec_status_parse(const char *name)
 
 /* ------------------------------------------------------------------ write */
 
-static void write_parts(struct exec *e, struct json_writer *w)
+static int write_parts(struct exec *e, struct json_writer *w)
 {
 	_cleanup_free_ char *hex = malloc(2 * e->parts.length + 1);
 
-	/* Without them a reader gets output and results, in no order. */
 	if (!hex)
-		return;
+		return -ENOMEM;
 	hex_encode(e->parts.data, e->parts.length, hex);
 	json_write_string(w, "parts", hex);
+	return 0;
 }
 
 static void write_results(const struct exec *e, struct json_writer *w)
@@ -99,7 +99,9 @@ int exec_write_record(struct exec *e, struct buf *ret_json)
 	if (r < 0)
 		return r;
 	json_write_object(&w, NULL);
-	write_parts(e, &w);
+	r = write_parts(e, &w);
+	if (r < 0)
+		return r;
 	write_results(e, &w);
 	if (e->error_name) {
 		json_write_object(&w, "error");
@@ -315,14 +317,6 @@ static void view_artifacts(struct exec *e, struct exec_view *ret)
 {
 	size_t i;
 
-	if (e->artifact_count == 0)
-		return;
-	if (!e->artifact_views)
-		e->artifact_views =
-			calloc(e->artifact_count, sizeof(*e->artifact_views));
-	/* Without memory for the list the files are still in the container's. */
-	if (!e->artifact_views)
-		return;
 	for (i = 0; i < e->artifact_count; i++)
 		e->artifact_views[i] = e->artifacts[i].view;
 	ret->artifacts = e->artifact_views;

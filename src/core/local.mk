@@ -60,6 +60,7 @@ libcore_a_SOURCES = \
 	%reldir%/metrics.c %reldir%/metrics.h \
 	%reldir%/pool_metrics.c %reldir%/pool_metrics.h \
 	%reldir%/notice.c %reldir%/notice.h \
+	%reldir%/owed.c %reldir%/owed.h \
 	%reldir%/parts.c %reldir%/parts.h \
 	%reldir%/parts_assemble.c \
 	%reldir%/probe.c \

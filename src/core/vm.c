@@ -206,7 +206,7 @@ void vm_put_row(const struct vm *vm, struct store_batch *batch)
 void vm_bury(struct vm *vm)
 {
 	if (vm->state == VM_DEAD && !vm->committing && !vm->creating &&
-	    !vm->destroying)
+	    !vm->destroying && !vm->striking)
 		gc_bury(&vm->core->gc, &vm->buried, vm_free, vm);
 }
 
@@ -298,10 +298,46 @@ void vm_fail(struct vm *vm, enum end_reason reason, const struct error *err)
 	vm_stop(vm, reason);
 }
 
+static void vm_struck(void *object)
+{
+	struct vm *vm = object;
+
+	vm->striking = false;
+	vm_bury(vm);
+}
+
+static void vm_strike(void *object);
+
+static void on_struck(void *userdata, int r)
+{
+	struct vm *vm = userdata;
+
+	if (r >= 0) {
+		vm_struck(vm);
+		return;
+	}
+	log_error(&vm->scope, r, "Cannot delete a VM's line of the ledger");
+	owed_add(vm->core, &vm->owed, vm_strike, vm_struck, vm);
+}
+
+/* Delete its line of the ledger. */
+static void vm_strike(void *object)
+{
+	struct vm *vm = object;
+	struct store_batch *batch = store_batch_new(vm->core->store);
+	int r;
+
+	vm->striking = true;
+	(void)store_batch_delete_vm(batch, vm->id);
+	r = store_commit(vm->core->store, batch, on_struck, vm);
+	if (r < 0) {
+		store_batch_free(batch);
+		on_struck(vm, r);
+	}
+}
+
 void vm_gone(struct vm *vm, enum end_reason reason, uint64_t cpu_usec)
 {
-	struct store_batch *batch;
-
 	if (vm->state == VM_DEAD)
 		return;
 	if (vm->reason == END_NONE) {
@@ -313,9 +349,7 @@ void vm_gone(struct vm *vm, enum end_reason reason, uint64_t cpu_usec)
 	vm_enter(vm, VM_DEAD);
 	log_info(&vm->scope, "VM is gone (%s)", end_reason_name(vm->reason));
 
-	batch = store_batch_new(vm->core->store);
-	(void)store_batch_delete_vm(batch, vm->id);
-	core_commit(vm->core, batch, &vm->scope);
+	vm_strike(vm);
 	if (vm->container)
 		container_vm_gone(vm->container,
 				  cpu_usec == VMD_UNKNOWN ? 0 : cpu_usec);

@@ -20,6 +20,7 @@
 #include "core/guest_link.h"
 #include "core/guest_xfer.h"
 #include "core/map.h"
+#include "core/owed.h"
 #include "core/vm_state.h"
 #include "store/rows.h"
 #include "vmd/vmd_proto.h"
@@ -75,6 +76,8 @@ struct vm {
 	bool committing; /* its row is on its way to the disk */
 	bool creating;   /* vmd owes an answer */
 	bool destroying; /* likewise */
+	bool striking;   /* its line is to be deleted, and still there */
+	struct owed owed;
 
 	struct guest_link *link;
 	uint64_t dial;          /* call to cancel; 0: none */
@@ -181,6 +184,9 @@ void vm_became_ready(struct vm *vm,
 
 /** vm_executed() - An execution took so long; the first of each is counted */
 void vm_executed(struct vm *vm, usec_t usec);
+
+/** vm_relink() - What could not be said is said after the next greeting */
+void vm_relink(struct vm *vm);
 
 /** vm_lost_link() - The link is gone, the guest may be fine (vm.c) */
 void vm_lost_link(struct vm *vm);

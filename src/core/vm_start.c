@@ -194,6 +194,14 @@ void vm_executed(struct vm *vm, usec_t usec)
 	pool_metrics_first(&vm->pool->metrics, usec);
 }
 
+void vm_relink(struct vm *vm)
+{
+	log_warning(&vm->scope, 0,
+		    "There is no memory to speak to the guest, dialling anew");
+	vm_hang_up(vm);
+	vm_lost_link(vm);
+}
+
 void vm_lost_link(struct vm *vm)
 {
 	if (vm->state != VM_BOOTING && vm->state != VM_READY)

@@ -3,6 +3,9 @@
 
 #include "store/blob_impl.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+
 /* Looks at the first bytes only: no unpacking, no walking through archives. */
 #define SNIFF_FLAGS                                                       \
 	(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS | MAGIC_NO_CHECK_TAR | \
@@ -25,12 +28,31 @@ static magic_t sniffer_load(struct blob_sniffer *sniffer)
 	return cookie;
 }
 
+/*
+ * libmagic 5.44, and the regcomp() that it calls, use what they could not
+ * allocate and end the program. More than they ever take is tried first.
+ */
+#define SNIFF_ROOM (1024u * 1024)
+
+static bool has_room(void)
+{
+	/* Volatile, or the compiler takes both calls for nothing. */
+	void *volatile room = malloc(SNIFF_ROOM);
+	bool has = room != NULL;
+
+	free(room);
+	return has;
+}
+
 const char *blob_sniff(struct blob_sniffer *sniffer, const void *data,
 		       size_t size)
 {
-	magic_t cookie = sniffer_load(sniffer);
+	magic_t cookie;
 
-	if (!cookie || size == 0)
+	if (size == 0 || !has_room())
+		return NULL;
+	cookie = sniffer_load(sniffer);
+	if (!cookie)
 		return NULL;
 	if (size > MEDIA_TYPE_SNIFF_MAX)
 		size = MEDIA_TYPE_SNIFF_MAX;

@@ -63,6 +63,10 @@ int db_errno(sqlite3 *db, int rc)
 		return -EBUSY;
 	case SQLITE_CONSTRAINT:
 		return errno_of_constraint(sqlite3_extended_errcode(db));
+	case SQLITE_IOERR:
+		if (sqlite3_extended_errcode(db) == SQLITE_IOERR_NOMEM)
+			return -ENOMEM;
+		return errno_of_io(db);
 	default:
 		return errno_of_io(db);
 	}

@@ -373,7 +373,11 @@ static int commit_once(struct writer *w, struct store_batch *group)
 	if (r < 0)
 		return r;
 	for (batch = group; batch; batch = batch->next) {
-		if (apply_in_savepoint(w, batch))
+		/*
+		 * Without memory for one, none: tried again later, it would
+		 * come after those that were behind it.
+		 */
+		if (apply_in_savepoint(w, batch) && batch->result != -ENOMEM)
 			continue;
 		if (sqlite3_get_autocommit(w->db) == 0)
 			(void)writer_run(w, WRITE_ROLLBACK);
@@ -401,7 +405,7 @@ void writer_commit_group(struct writer *w, struct store_batch *group)
 	int r;
 
 	r = commit_once(w, group);
-	if (r < 0 && group->next)
+	if (r < 0 && (group->next || r == -ENOMEM))
 		for (batch = group; batch; batch = batch->next)
 			commit_alone(w, batch);
 	else if (r < 0)

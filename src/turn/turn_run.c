@@ -62,11 +62,15 @@ static int tell_model(struct turn *t, struct part *part,
 
 	/* More files than a model can be told of are in the citations. */
 	(void)buf_add(&notes, t->box.note.data, t->box.note.length);
-	buf_clear(&t->box.note);
 	(void)buf_add(&files, t->box.left.data, t->box.left.length);
+	if (buf_check(&t->box.note) < 0 || buf_check(&t->box.left) < 0)
+		return -ENOMEM;
+	buf_clear(&t->box.note);
 	buf_clear(&t->box.left);
 	(void)result_notes(exec, &notes);
 	(void)result_files(exec, &files);
+	if (buf_check(&notes) < 0 || buf_check(&files) < 0)
+		return -ENOMEM;
 	result.notes = buf_str(&notes);
 	result.files = buf_str(&files);
 	return result_write(&result, &part->output);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A round in the terms of Chat Completions. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -39,6 +40,8 @@ static void write_flat(struct json_writer *w, const char *key,
 	}
 	for (i = 0; i < json_array_size(content); i++)
 		add_text(&text, json_array_at(content, i));
+	if (buf_check(&text) < 0)
+		json_write_fail(w, -ENOMEM);
 	json_write_bytes(w, key, buf_str(&text), text.length);
 }
 

@@ -14,14 +14,14 @@ tests_chaos_scripted_guest_SOURCES = \
 	tests/unit/test.h
 tests_chaos_scripted_guest_LDADD = $(core_libs) $(CMOCKA_LIBS)
 
-# No program, and no library that Automake would make without libtool.
-check_DATA += %reldir%/short_io.so
-EXTRA_DIST += %reldir%/short_io.c
-CLEANFILES += %reldir%/short_io.so
-%reldir%/short_io.so: %reldir%/short_io.c
+# No programs, and no libraries that Automake would make without libtool.
+preloaded = %reldir%/short_io.so %reldir%/no_memory.so
+check_DATA += $(preloaded)
+EXTRA_DIST += %reldir%/short_io.c %reldir%/no_memory.c
+CLEANFILES += $(preloaded)
+$(preloaded): %.so: %.c
 	$(AM_V_CC)$(MKDIR_P) %reldir% && $(CC) $(CPPFLAGS) -D_GNU_SOURCE \
-		$(CFLAGS) -Wall -Wextra -fPIC -shared -o $@ \
-		$(srcdir)/%reldir%/short_io.c -ldl
+		$(CFLAGS) -Wall -Wextra -fPIC -shared -o $@ $< -ldl
 
-dist_check_SCRIPTS += %reldir%/chaos %reldir%/overload.py
+dist_check_SCRIPTS += %reldir%/chaos %reldir%/overload.py %reldir%/memory.py
 EXTRA_DIST += %reldir%/host.py %reldir%/load.py %reldir%/real.py

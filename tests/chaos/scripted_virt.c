@@ -229,8 +229,12 @@ int virt_create(struct virt *virt, const char *xml, const char *name,
 	if (fd < 0)
 		return error_set_errno(err, fd, "scripted start failed");
 	r = domain_write(virt, uuid, name, pid);
-	if (r < 0)
+	if (r < 0) {
+		/* As libvirt: what it cannot note does not run. */
+		(void)child_kill(fd, SIGKILL);
+		(void)close(fd);
 		return error_set_errno(err, r, "scripted start failed");
+	}
 	*ret_pid = pid;
 	*ret_pidfd = fd;
 	return 0;

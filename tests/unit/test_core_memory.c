@@ -5,6 +5,8 @@
 
 #include "core/container.h"
 #include "core/core_exec.h"
+#include "core/owed.h"
+#include "core/vm.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -159,6 +161,60 @@ static void an_execution_without_memory_keeps_nothing(void **state)
 	assert_int_equal(fixture_container(fx, c).state, SESSION_VIEW_RUNNING);
 }
 
+static void count_vm(void *userdata, const struct store_vm *row)
+{
+	(void)row;
+	++*(unsigned *)userdata;
+}
+
+static void count_container(void *userdata, const struct store_container *row)
+{
+	(void)row;
+	++*(unsigned *)userdata;
+}
+
+/* Lines of VMs, and rows of containers that live */
+static unsigned ledger_count(struct fixture *fx)
+{
+	unsigned count = 0;
+
+	assert_int_equal(store_vm_each(fx->store, count_vm, &count), 0);
+	assert_int_equal(
+		store_container_each_live(fx->store, count_container, &count),
+		0);
+	return count;
+}
+
+/* Nobody waits for what has happened: it is written once there is memory. */
+static void an_end_without_memory_is_written_later(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE];
+	long n;
+
+	fixture_set(fx, "pool.default.max=1");
+	fixture_start(fx);
+	for (n = 0, failed = true; failed && n < TRIES_MAX; n++) {
+		struct vmd_gone gone = { .reason = VMD_REASON_CRASHED };
+		struct scripted_vm *vm;
+
+		(void)fixture_session(fx, c);
+		vm = fixture_vm(fx, c);
+		strcpy(gone.vm_id, vm->create.vm_id);
+		failed = false;
+		left = n;
+		core_vmd_gone(fx->core, &gone);
+		left = -1;
+		/* Told again, as by a list. */
+		vmd_vm_gone(&fx->vmd, vm, VMD_REASON_CRASHED);
+		fixture_settle(fx);
+		clock_advance(fx->clock, OWED_RETRY_USEC);
+		fixture_settle(fx);
+		assert_int_equal(ledger_count(fx), 0);
+	}
+	assert_in_range(n, 5, TRIES_MAX - 1);
+}
+
 int main(void)
 {
 #define TEST(f) \
@@ -166,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_create_without_memory_keeps_nothing),
 		TEST(an_execution_without_memory_keeps_nothing),
+		TEST(an_end_without_memory_is_written_later),
 	};
 
 	return RUN_TESTS(tests);
