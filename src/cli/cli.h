@@ -121,6 +121,8 @@ int cli_state(struct cli *cli, char **ret_state);
  *		one of few; else ""
  * @summary:	What it does, in half a line
  * @run:	Does it. @argv[0] is the name
+ * @names:	What its arguments name, behind one of @words if there are any:
+ *		kinds of completion_names.c, separated by blanks; NULL: none
  */
 struct cli_command {
 	const char *name;
@@ -128,6 +130,7 @@ struct cli_command {
 	const char *words;
 	const char *summary;
 	int (*run)(struct cli *cli, int argc, char **argv);
+	const char *names;
 };
 
 /** cli_commands() - All of them, ended by one without a name */

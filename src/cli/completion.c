@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Typed so far, where names are asked for: more is no command line. */
+enum { WORDS_MAX = 4096 };
+
 static const struct completion_shell *const shells[] = {
 	&completion_bash,
 	&completion_zsh,
@@ -85,9 +88,14 @@ int cmd_completion(struct cli *cli, int argc, char **argv)
 	size_t i;
 	int r;
 
-	r = args_parse(cli, argc, argv, NULL, 1, 1, &args);
+	r = args_parse(cli, argc, argv, NULL, 1, WORDS_MAX, &args);
 	if (r < 0 || args.help)
 		return r;
+	if (args.count > 1 && strcmp(args.items[0], "names") == 0)
+		return completion_print_names(cli, args.items[1],
+					      args.count - 2, args.items + 2);
+	if (args.count > 1)
+		return cli_fail(cli, CLI_USAGE, "Too many arguments");
 	for (i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
 		if (strcmp(shells[i]->name, args.items[0]) == 0)
 			return write_script(shells[i]);

@@ -3,8 +3,11 @@
 #include "cli/completion.h"
 
 /*
- * Words first; where none of them fits, readline completes names of files. That
- * is also what happens behind an option that takes a value.
+ * Words and names first; where none of them fits, readline completes names of
+ * files. That is also what happens behind an option that takes a value.
+ *
+ * Names are compared here and not by compgen, which would expand them, and so
+ * carry out what somebody called a thing.
  */
 
 static void print_words(const struct args_option *o)
@@ -32,8 +35,16 @@ static void bash_begin(const struct args_option *shared)
 	const struct cli_command *c;
 
 	(void)puts("# bash completion of cupolactl, written by it\n"
+		   "_cupolactl_names()\n{\n"
+		   "\tlocal name about\n"
+		   "\twhile IFS=$'\\t' read -r name about; do\n"
+		   "\t\t[[ $name == \"$cur\"* ]] || continue\n"
+		   "\t\tprintf -v name %q \"$name\"\n"
+		   "\t\tCOMPREPLY+=(\"$name\")\n"
+		   "\tdone < <(\"${COMP_WORDS[0]}\" completion names \"$1\" -- "
+		   "\"${COMP_WORDS[@]:1}\" 2>/dev/null)\n}\n\n"
 		   "_cupolactl()\n{\n"
-		   "\tlocal cur=${COMP_WORDS[COMP_CWORD]} words= command= i\n"
+		   "\tlocal cur=${COMP_WORDS[COMP_CWORD]} words= command= names= i\n"
 		   "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} place=1\n"
 		   "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 		   "\t\tcase ${COMP_WORDS[i]} in");
@@ -59,6 +70,9 @@ static void bash_command(const struct cli_command *command,
 	if (command->words[0])
 		printf("\t\t((COMP_CWORD == place)) && words+=' %s'\n",
 		       command->words);
+	if (command->names)
+		printf("\t\t((COMP_CWORD %s place)) && names='%s'\n",
+		       command->words[0] ? ">" : ">=", command->names);
 	(void)puts("\t\t;;");
 }
 
@@ -67,7 +81,9 @@ static void bash_end(const struct args_option *shared)
 	printf("\tesac\n\twords+='");
 	print_words(shared);
 	(void)puts("'\n\tmapfile -t COMPREPLY < "
-		   "<(compgen -W \"$words\" -- \"$cur\")\n}\n"
+		   "<(compgen -W \"$words\" -- \"$cur\")\n"
+		   "\t[[ $names && $cur != -* ]] && _cupolactl_names \"$names\"\n"
+		   "\treturn 0\n}\n"
 		   "complete -o default -F _cupolactl cupolactl");
 }
 

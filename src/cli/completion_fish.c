@@ -21,11 +21,24 @@ static void print_options(const char *command, const struct args_option *o)
 	}
 }
 
+/* Behind a word if the command has any; in the order of the daemon. */
+static void print_names(const struct cli_command *command)
+{
+	printf(COMPLETE " -n '__fish_seen_subcommand_from %s", command->name);
+	if (command->words[0])
+		printf("; and __fish_seen_subcommand_from %s", command->words);
+	printf("' -k -a '(__cupolactl_names \"%s\")'\n", command->names);
+}
+
 static void fish_begin(const struct args_option *shared)
 {
 	const struct cli_command *c;
 
-	(void)puts("# fish completion of cupolactl, written by it\n" COMPLETE
+	(void)puts("# fish completion of cupolactl, written by it\n"
+		   "function __cupolactl_names\n"
+		   "\tset -l typed (commandline -opc)\n"
+		   "\t$typed[1] completion names $argv[1] -- $typed[2..-1] "
+		   "2>/dev/null\nend\n" COMPLETE
 		   " -n __fish_use_subcommand -f -l version "
 		   "-d 'print the version'");
 	for (c = cli_commands(); c->name; c++) {
@@ -45,6 +58,8 @@ static void fish_command(const struct cli_command *command,
 		printf(COMPLETE " -n '__fish_seen_subcommand_from %s; and not "
 				"__fish_seen_subcommand_from %s' -f -a '%s'\n",
 		       command->name, command->words, command->words);
+	if (command->names)
+		print_names(command);
 }
 
 static void fish_end(const struct args_option *shared)

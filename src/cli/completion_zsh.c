@@ -47,6 +47,14 @@ static void zsh_begin(const struct args_option *shared)
 	const struct cli_command *c;
 
 	(void)puts("#compdef cupolactl\n# zsh completion, written by cupolactl\n"
+		   "_cupolactl_names()\n{\n"
+		   "\tlocal -a lines ids\n"
+		   "\tlines=(\"${(@f)$(_call_program names $typed[1] completion "
+		   "names ${(q)1} -- ${(q)typed[2,-1]} 2>/dev/null)}\")\n"
+		   "\tids=(\"${(@)lines%%$'\\t'*}\")\n"
+		   "\tlines=(\"${(@)lines//$'\\t'/  }\")\n"
+		   "\t[[ -n $ids ]] && compadd -l -d lines -a ids || _files\n"
+		   "}\n\n"
 		   "_cupolactl_commands()\n{\n\tlocal -a commands=(");
 	for (c = cli_commands(); c->name; c++) {
 		printf("\t\t'%s:", c->name);
@@ -55,6 +63,7 @@ static void zsh_begin(const struct args_option *shared)
 	}
 	printf("\t)\n\t_describe command commands\n}\n\n"
 	       "_cupolactl()\n{\n\tlocal curcontext=$curcontext state line\n"
+	       "\tlocal -a typed=(\"${(@)words}\")\n"
 	       "\tlocal -a shared=(");
 	print_options(shared);
 	(void)puts(")\n\t_arguments -C $shared '--version[print the version]' "
@@ -69,7 +78,11 @@ static void zsh_command(const struct cli_command *command,
 	print_options(options);
 	if (command->words[0])
 		printf(" \\\n\t\t'1:what:(%s)'", command->words);
-	(void)puts(" \\\n\t\t'*:argument:_files' ;;");
+	if (command->names)
+		printf(" \\\n\t\t'*:argument: _cupolactl_names \"%s\"' ;;\n",
+		       command->names);
+	else
+		(void)puts(" \\\n\t\t'*:argument:_files' ;;");
 }
 
 static void zsh_end(const struct args_option *shared)

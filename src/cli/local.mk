@@ -14,6 +14,7 @@ libcli_a_SOURCES = \
 	%reldir%/completion.c %reldir%/completion.h \
 	%reldir%/completion_bash.c \
 	%reldir%/completion_fish.c \
+	%reldir%/completion_names.c \
 	%reldir%/completion_zsh.c \
 	%reldir%/console.c \
 	%reldir%/doctor.c %reldir%/doctor.h %reldir%/doctor_probe.c \

@@ -48,8 +48,8 @@ class Top:
                          if v["cpu_usec"] else v for v in self.vms]})
 
 
-def list_containers(fx):
-    fx.special["GET /admin/v1/sessions.*"] = lambda h: h.send(
+def list_containers(fixture):
+    fixture.special["GET /admin/v1/sessions.*"] = lambda h: h.send(
         {"object": "list", "data": [CONTAINER], "has_more": False})
 
 
