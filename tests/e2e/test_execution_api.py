@@ -12,8 +12,8 @@ pytestmark = pytest.mark.usefixtures("invariants")
 OBJECT = {
     "id", "object", "container_id", "status", "stdout", "stderr", "truncated",
     "results", "error", "artifacts", "skipped", "skipped_count",
-    "execution_count", "kernel_epoch", "state_lost", "created_at",
-    "duration_ms", "cpu_ms", "peak_memory_bytes",
+    "execution_count", "kernel_epoch", "state_lost", "trace_id",
+    "created_at", "duration_ms", "cpu_ms", "peak_memory_bytes",
 }
 NO_EXEC = "exec_" + "0" * 48
 
@@ -28,6 +28,20 @@ def refused(box, status, code, method, path, **kwargs):
 
 
 # ----------------------------------------------------------------- object
+
+
+def test_a_trace_reaches_the_code_and_what_it_starts(box):
+    trace_id = "0af7651916cd43dd8448eb211c80319c"
+    trace = f"00-{trace_id}-b7ad6b7169203331-01"
+    code = ("import os\nprint(os.environ.get('TRACEPARENT'), flush=True)\n"
+            "_ = os.system('echo $TRACEPARENT')")
+    done = box.json("POST", "/exec", json={"code": code},
+                    headers={"traceparent": trace})
+    assert done["stdout"] == f"{trace}\n{trace}\n"
+    assert done["trace_id"] == trace_id
+    assert box.execution(done["id"])["trace_id"] == trace_id
+    later = box.run(code)
+    assert (later["stdout"], later["trace_id"]) == ("None\n\n", None)
 
 
 def test_a_result_has_all_its_fields(box):
