@@ -6,6 +6,7 @@ dist_man_MANS += \
 	%reldir%/cupolad.conf.5 \
 	%reldir%/cupola-api.7 \
 	%reldir%/cupola-protocol.7 \
+	%reldir%/cupola-build.8 \
 	%reldir%/cupola-guest.8 \
 	%reldir%/cupola-vmd.8 \
 	%reldir%/cupolad.8
