@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,13 +30,22 @@ static const struct {
 	{ "vm_", "VM_NAME" },
 	{ "exec_", "EXEC_ID" },
 	{ "req_", "REQUEST_ID" },
+	{ "key_", "KEY_ID" },
 	{ "", "SESSION_ID" },
 };
+
+/* As W3C's Trace Context has it: 32 lower-case hexadecimal digits. */
+static bool is_trace(const char *id)
+{
+	return strlen(id) == 32 && strspn(id, "0123456789abcdef") == 32;
+}
 
 static const char *field_of(const char *id)
 {
 	size_t i = 0;
 
+	if (is_trace(id))
+		return "TRACE_ID";
 	while (strncmp(id, fields[i].prefix, strlen(fields[i].prefix)) != 0)
 		i++;
 	return fields[i].field;

@@ -800,7 +800,8 @@ def logs_asks_the_journal_by_the_kind_of_id(fx):
     journal.chmod(0o755)
     path = f"{fx.dir}:{os.environ['PATH']}"
     for ident, field in (("cntr_1", "SESSION_ID"), ("vm_1", "VM_NAME"),
-                         ("exec_1", "EXEC_ID"), ("req_1", "REQUEST_ID")):
+                         ("exec_1", "EXEC_ID"), ("req_1", "REQUEST_ID"),
+                         ("key_1", "KEY_ID"), ("0af7651916cd43dd8448eb211c80319c", "TRACE_ID")):
         words = fx.ctl("logs", ident, PATH=path).stdout.splitlines()
         assert words[-1] == f"{field}={ident}", words
     words = fx.ctl("logs", "-f", "-n", "5", "--since", "today", "--json",
