@@ -18,7 +18,7 @@
 #define CPU_WEIGHT "20"
 
 static int group = -1;
-static int cpu_fd = -1, oom_fd = -1;
+static int cpu_fd = -1, oom_fd = -1, tasks_fd = -1;
 /* Peaks are per descriptor from Linux 6.12 on: ours is reset by writing. */
 static int peak_fd = -1;
 
@@ -30,15 +30,22 @@ static ssize_t read_fd(int fd, char *text, size_t size)
 	return n;
 }
 
-static uint64_t read_number(const char *name)
+static uint64_t read_number_fd(int fd)
 {
 	char text[32];
-	int fd = openat(group, name, O_RDONLY | O_CLOEXEC);
 
 	(void)read_fd(fd, text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
+static uint64_t read_number(const char *name)
+{
+	int fd = openat(group, name, O_RDONLY | O_CLOEXEC);
+	uint64_t number = read_number_fd(fd);
+
 	if (fd >= 0)
 		(void)close(fd);
-	return strtoull(text, NULL, 10);
+	return number;
 }
 
 /* The number after "key " in a file of such lines. */
@@ -73,7 +80,8 @@ int cgroup_init(int root)
 	cpu_fd = openat(group, "cpu.stat", O_RDONLY | O_CLOEXEC);
 	oom_fd = openat(group, "memory.events", O_RDONLY | O_CLOEXEC);
 	peak_fd = openat(group, "memory.peak", O_RDWR | O_CLOEXEC);
-	if (cpu_fd < 0 || oom_fd < 0 || peak_fd < 0)
+	tasks_fd = openat(group, "pids.current", O_RDONLY | O_CLOEXEC);
+	if (cpu_fd < 0 || oom_fd < 0 || peak_fd < 0 || tasks_fd < 0)
 		return -errno;
 	return knob_write(group, "cpu.weight", CPU_WEIGHT);
 }
@@ -114,10 +122,7 @@ void cgroup_reset_peak(void)
 
 uint64_t cgroup_peak_bytes(void)
 {
-	char text[32];
-
-	(void)read_fd(peak_fd, text, sizeof(text));
-	return strtoull(text, NULL, 10);
+	return read_number_fd(peak_fd);
 }
 
 uint64_t cgroup_cpu_usec(void)
@@ -132,7 +137,7 @@ uint64_t cgroup_oom_kills(void)
 
 uint32_t cgroup_tasks(void)
 {
-	return (uint32_t)read_number("pids.current");
+	return (uint32_t)read_number_fd(tasks_fd);
 }
 
 void cgroup_read(struct cgroup_usage *ret)

@@ -14,6 +14,7 @@
 #include "exec_slot.h"
 #include "kernel.h"
 #include "report.h"
+#include "streams.h"
 
 #define WAIT_FOR_KERNEL (120 * USEC_PER_SEC)
 #define WAIT_FOR_DEATH (1 * USEC_PER_SEC)
@@ -191,7 +192,7 @@ static void start_current(void)
 		return;
 	}
 	/* What was written while nothing ran is nobody's. */
-	kernel_drain();
+	streams_drain();
 	begin_measures();
 	e->done.execution_count = ++count;
 	exec_enter(e, EXEC_RUNNING);
@@ -289,7 +290,8 @@ static void finish(enum wire_status status)
 	started = 0;
 	exec_enter(e, EXEC_FINISHED);
 	frames_callback();
-	kernel_tell_alone();
+	streams_rest();
+	kernel_settle();
 }
 
 /* SIGINT first; whoever does not heed it within the grace is killed. */
@@ -404,7 +406,7 @@ static void on_kernel_message(const uint8_t *data, size_t size)
 		return;
 	}
 	/* All that was written before it said so is in the pipes now. */
-	kernel_drain();
+	streams_drain();
 	finish(status_of_end(failed));
 }
 

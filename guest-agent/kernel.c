@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "loop.h"
 #include "report.h"
 #include "runner.h"
+#include "streams.h"
 #include "zygote.h"
 
 /* Generous: emulation with both CPUs taken. */
@@ -31,18 +31,12 @@
 
 #define PIPE_SIZE (256 * 1024)
 #define SOCKET_BUFFER (512 * 1024)
-#define READ_SIZE (64u * 1024)
 
 static void on_control(struct source *s, uint32_t events);
-static void on_output(struct source *s, uint32_t events);
 static void on_slow(struct timer *t);
 static void on_pause(struct timer *t);
 
 static struct source control = { .fd = -1, .ready = on_control };
-static struct source streams[2] = {
-	[WIRE_STDOUT] = { .fd = -1, .ready = on_output },
-	[WIRE_STDERR] = { .fd = -1, .ready = on_output },
-};
 static struct timer slow = { .fire = on_slow };
 static struct timer pause_timer = { .fire = on_pause };
 static const struct kernel_events *user;
@@ -55,7 +49,6 @@ static uint32_t unsent_interrupt;	/* whom to interrupt behind it, or 0 */
 static unsigned interrupts_told;	/* of the execution that runs */
 
 static uint8_t message[RUNNER_MESSAGE_MAX];
-static uint8_t output[READ_SIZE];
 
 #define TO(state) (1u << (state))
 
@@ -83,6 +76,7 @@ static void kernel_enter(enum kernel_state to)
 void kernel_init(const struct kernel_events *events)
 {
 	user = events;
+	streams_init(events->output);
 }
 
 bool kernel_is_alive(void)
@@ -134,12 +128,12 @@ static int make_channels(int pairs[3][2])
 
 static int open_sources(int pairs[3][2])
 {
-	struct source *sources[3] = { &control, &streams[WIRE_STDOUT],
-				      &streams[WIRE_STDERR] };
 	int i, r;
 
 	for (i = 0; i < 3; i++) {
-		r = source_open(sources[i], pairs[i][0], EPOLLIN);
+		r = i == 0 ? source_open(&control, pairs[i][0], EPOLLIN) :
+			     streams_open(i == 1 ? WIRE_STDOUT : WIRE_STDERR,
+					  pairs[i][0]);
 		if (r < 0)
 			return r;
 		pairs[i][0] = -1;
@@ -150,8 +144,7 @@ static int open_sources(int pairs[3][2])
 static void close_sources(void)
 {
 	source_close(&control);
-	source_close(&streams[WIRE_STDOUT]);
-	source_close(&streams[WIRE_STDERR]);
+	streams_close();
 	unsent.size = unsent_interrupt = 0;
 }
 
@@ -333,46 +326,6 @@ static void on_control(struct source *s, uint32_t events)
 			break;
 }
 
-/* Return: bytes told */
-static size_t read_stream(enum wire_stream stream)
-{
-	ssize_t n = read(streams[stream].fd, output, sizeof(output));
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (n <= 0) {
-		/* Nobody can write to it any more. */
-		source_close(&streams[stream]);
-		return 0;
-	}
-	user->output(stream, output, (size_t)n);
-	return (size_t)n;
-}
-
-static void on_output(struct source *s, uint32_t events)
-{
-	(void)events;
-	(void)read_stream((enum wire_stream)(s - streams));
-}
-
-void kernel_drain(void)
-{
-	unsigned i;
-
-	for (i = 0; i < 2; i++) {
-		size_t n = 1;
-		int left = 0;
-
-		if (streams[i].fd < 0 ||
-		    ioctl(streams[i].fd, FIONREAD, &left) < 0)
-			continue;
-		while (left > 0 && n > 0 && streams[i].fd >= 0) {
-			n = read_stream((enum wire_stream)i);
-			left -= (int)n;
-		}
-	}
-}
-
 static size_t put_run(uint8_t *at, const struct kernel_work *work,
 		      uint32_t count)
 {
@@ -425,6 +378,8 @@ int kernel_run(const struct kernel_work *work, uint32_t count)
 		kernel_kill();
 		return r;
 	}
+	/* What it prints now is for the most part all of it, and then its end. */
+	streams_rest();
 	interrupts_told = unsent_interrupt = 0;
 	unsent = (struct bytes){ source.data + first, source.size - first };
 	if (unsent.size > 0)
@@ -432,12 +387,14 @@ int kernel_run(const struct kernel_work *work, uint32_t count)
 	return 0;
 }
 
-void kernel_tell_alone(void)
+void kernel_settle(void)
 {
-	const uint8_t type = RUNNER_ALONE;
+	uint8_t type;
 
-	if (state == KERNEL_ALIVE && control.fd >= 0 && cgroup_tasks() == 1)
-		(void)send(control.fd, &type, 1, MSG_NOSIGNAL);
+	if (state != KERNEL_ALIVE || control.fd < 0)
+		return;
+	type = cgroup_tasks() == 1 ? RUNNER_ALONE : RUNNER_CROWDED;
+	(void)send(control.fd, &type, 1, MSG_NOSIGNAL);
 }
 
 /* What finds no room is the last of many that user code has not heeded. */
@@ -488,7 +445,7 @@ bool kernel_reaped(pid_t pid, int status)
 	/* Children that outlive it would write into its successor's life. */
 	cgroup_kill(pid);
 	kernel_pid = 0;
-	kernel_drain();
+	streams_drain();
 	close_sources();
 	kernel_enter(KERNEL_ABSENT);
 	if (ran)

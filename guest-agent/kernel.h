@@ -99,19 +99,16 @@ struct kernel_work {
 int kernel_run(const struct kernel_work *work, uint32_t count);
 
 /*
- * Behind an execution, once its end has been told: let it know if nobody is left
- * who could change it from outside until the next, so that it need not look.
+ * Behind an execution, once its end has been told: have it put back what user
+ * code took away, and know if nobody is left who could do so until the next.
  */
-void kernel_tell_alone(void);
+void kernel_settle(void);
 
 /* SIGINT to its process group, as a terminal would, for that execution. */
 void kernel_interrupt(uint32_t count);
 
 /* SIGKILL to it and all that it started. */
 void kernel_kill(void);
-
-/* Tell what is in its output pipes now; what comes meanwhile may wait. */
-void kernel_drain(void);
 
 /*
  * A child is dead, and not yet reaped: if it was the new kernel, whose number is

@@ -23,6 +23,7 @@ agent_sources = \
 	%reldir%/seccomp.c %reldir%/seccomp.h \
 	%reldir%/session.h \
 	%reldir%/stage.c %reldir%/stage.h \
+	%reldir%/streams.c %reldir%/streams.h \
 	%reldir%/vsock.h \
 	%reldir%/visitor.c %reldir%/visitor.h \
 	%reldir%/zygote.c %reldir%/zygote.h

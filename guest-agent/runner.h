@@ -26,8 +26,9 @@
  *				a traceparent, or empty
  *	MORE source		what did not fit
  *	INTERRUPT count:4	that execution is to stop; SIGINT follows
- *	ALONE			behind an execution of which no other thread or
- *				process is left
+ *	ALONE, CROWDED		an execution's end has been told, and no other
+ *				thread or process of it is left, or some are:
+ *				the time to put back what it took away
  *
  * SIGINT alone would not do: it carries no number, and whether one that comes
  * around the beginning of an execution was meant for this or for the one before
@@ -50,6 +51,7 @@ enum runner_type {
 	RUNNER_MORE = 'm',
 	RUNNER_INTERRUPT = 'b',
 	RUNNER_ALONE = 'o',
+	RUNNER_CROWDED = 'n',
 };
 
 #define RUNNER_RUN_STDIN	0x01u

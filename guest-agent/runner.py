@@ -30,10 +30,15 @@ import ctypes
 import fcntl
 import gc
 import importlib.util
+import io
+import itertools
 import json
 import linecache
+import operator
 import os
+import re
 import resource
+import select
 import signal
 import socket
 import struct
@@ -122,7 +127,7 @@ USER_PACKAGES = "%s/.local/lib/python%d.%d/site-packages" % (
 # runner.h
 FORK, IMPORTED, HELLO, READY, GO = b"f", b"i", b"h", b"r", b"g"
 DISPLAY, ERROR, FINISHED, RUN, MORE = b"d", b"e", b"x", b"c", b"m"
-INTERRUPT, ALONE = b"b", b"o"
+INTERRUPT, ALONE, CROWDED = b"b", b"o", b"n"
 RUN_STDIN = 1
 DISPLAY_FILE, DISPLAY_NEW = 1, 2
 RUN_HEAD = struct.Struct("<cBBBII")
@@ -169,6 +174,10 @@ TABLE_OPTIONS = {
 PLAIN_TYPES = (int, str, bool, bytes, complex)
 
 TRACE_VARIABLE = "TRACEPARENT"
+
+# A line that is a call, as most are that an answer waits for.
+CALL = re.compile(r"[\w.]+\(.*\)\s*")
+
 NO_DESCRIPTOR = "[Errno 24] No descriptor was left for stdin"
 NO_NETWORK = (
     "There is no network here, so packages cannot be installed. "
@@ -188,7 +197,9 @@ def private(module):
     return twin
 
 
-fcntl, gc, os, resource, signal = map(private, (fcntl, gc, os, resource, signal))
+fcntl, gc, io, os, resource, signal = map(
+    private, (fcntl, gc, io, os, resource, signal)
+)
 json, linecache, socket, struct, traceback = map(
     private, (json, linecache, socket, struct, traceback)
 )
@@ -210,6 +221,39 @@ def encode(text, size):
     if len(data) > size:
         data = data[:size].decode("utf-8", "ignore").encode()
     return data
+
+
+class Watch:
+    """Knows whether a dictionary may have changed since it was last asked.
+
+    To put 400 modules back where they are takes longer under emulation than most
+    executions do. From Python 3.12 on it tells of changes itself; before that
+    nobody knows, so all of them may have. What it calls is no Python code, in
+    which an interrupt could be raised and lost, but a counter.
+    """
+
+    # It is called with four arguments, of which none is of use.
+    COUNTER = ctypes.PYFUNCTYPE(ctypes.c_int)
+
+    def __init__(self, watched):
+        self.count = itertools.count().__next__
+        self.expected = -1
+        self.is_told = False
+        add = getattr(ctypes.pythonapi, "PyDict_AddWatcher", None)
+        if add is None:
+            return
+        # Python goes on to call it: it must live.
+        self.callback = self.COUNTER(self.count)
+        number = add(self.callback)
+        if number >= 0:
+            watch = ctypes.pythonapi.PyDict_Watch
+            self.is_told = watch(number, ctypes.py_object(watched)) == 0
+
+    def has_changed(self):
+        counted = self.count()
+        changed = counted != self.expected or not self.is_told
+        self.expected = counted + 1
+        return changed
 
 
 class Ground:
@@ -247,8 +291,10 @@ class Ground:
     def __init__(self, data_dir):
         self.data_dir = data_dir
         self.builtins = dict(vars(builtins))
+        self.builtins_watch = Watch(vars(builtins))
         self.modules = sys.modules
         self.loaded = dict(sys.modules)
+        self.modules_watch = Watch(self.modules)
         self.hooks = {name: getattr(sys, name) for name in self.HOOKS}
         self.lists = {name: getattr(sys, name) for name in self.LISTS}
         self.entries = {name: list(kept) for name, kept in self.lists.items()}
@@ -257,14 +303,15 @@ class Ground:
         self.switch_interval = sys.getswitchinterval()
         self.gc_threshold = gc.get_threshold()
         self.locale = _locale.setlocale(_locale.LC_ALL, None)
-        self.limits = {kind: resource.getrlimit(kind) for kind in self.LIMITS}
+        self.limits = [resource.getrlimit(kind) for kind in self.LIMITS]
         self.cpus = os.sched_getaffinity(0)
-        self.handlers = {
-            number: _signal.getsignal(number)
+        self.signals = [
+            number
             for number in _signal.valid_signals()
             # SIGINT is the kernel's; None are the C library's own.
             if number != signal.SIGINT and _signal.getsignal(number) is not None
-        }
+        ]
+        self.handlers = [_signal.getsignal(number) for number in self.signals]
         self.shell = {name: getattr(shell, name) for name in self.SHELL}
         self.steps = (
             # First, since a handler could undo the rest.
@@ -281,17 +328,9 @@ class Ground:
             self.restore_loop,
             self.forget_figures,
         )
-        self.outside = (self.restore_limits, self.restore_directory)
 
     def restore(self):
-        self.take(self.steps)
-
-    def restore_outside(self):
-        """What other processes can change as well."""
-        self.take(self.outside)
-
-    def take(self, steps):
-        for step in steps:
+        for step in self.steps:
             try:
                 step()
             except Exception:
@@ -300,11 +339,13 @@ class Ground:
                 pass
 
     def restore_builtins(self):
-        vars(builtins).update(self.builtins)
+        if self.builtins_watch.has_changed():
+            vars(builtins).update(self.builtins)
 
     def restore_modules(self):
         sys.modules = self.modules
-        self.modules.update(self.loaded)
+        if self.modules_watch.has_changed():
+            self.modules.update(self.loaded)
 
     def restore_signals(self):
         """Neither a handler nor a signal on its way outlives its execution."""
@@ -313,9 +354,12 @@ class Ground:
         for number in _signal.sigpending():
             if number != signal.SIGINT:
                 _signal.signal(number, _signal.SIG_IGN)
-        for number, handler in self.handlers.items():
-            if _signal.getsignal(number) is not handler:
-                _signal.signal(number, handler)
+        found = map(_signal.getsignal, self.signals)
+        # In C, as long as all are what they were.
+        if not all(map(operator.is_, found, self.handlers)):
+            for number, handler in zip(self.signals, self.handlers):
+                if _signal.getsignal(number) is not handler:
+                    _signal.signal(number, handler)
         _signal.set_wakeup_fd(-1)
         _signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
@@ -341,26 +385,34 @@ class Ground:
             if type(current) is not list:
                 setattr(sys, name, kept)
                 current = kept
+            if current == self.entries[name]:
+                continue
             for entry in self.entries[name]:
                 if entry not in current:
                     current.append(entry)
 
     def restore_shell(self):
+        own, traits = vars(shell), shell._trait_values
         for name, value in self.shell.items():
-            if getattr(shell, name, None) is not value:
+            # What getattr() finds, by a shorter way.
+            if own.get(name) is not value and traits.get(name) is not value:
                 setattr(shell, name, value)
         shell.user_global_ns["__builtins__"] = builtins
 
     def restore_limits(self):
-        for kind, (soft, _) in self.limits.items():
-            now, hard = resource.getrlimit(kind)
-            if now == soft:
-                continue
-            if hard != resource.RLIM_INFINITY:
-                soft = hard if soft == resource.RLIM_INFINITY else min(soft, hard)
-            resource.setrlimit(kind, (soft, hard))
+        if list(map(resource.getrlimit, self.LIMITS)) != self.limits:
+            for kind, (soft, _) in zip(self.LIMITS, self.limits):
+                self.restore_limit(kind, soft)
         if os.sched_getaffinity(0) != self.cpus:
             os.sched_setaffinity(0, self.cpus)
+
+    def restore_limit(self, kind, soft):
+        now, hard = resource.getrlimit(kind)
+        if now == soft:
+            return
+        if hard != resource.RLIM_INFINITY:
+            soft = hard if soft == resource.RLIM_INFINITY else min(soft, hard)
+        resource.setrlimit(kind, (soft, hard))
 
     def restore_locale(self):
         if _locale.setlocale(_locale.LC_ALL, None) != self.locale:
@@ -368,18 +420,18 @@ class Ground:
 
     def restore_directory(self):
         os.umask(0o022)
-        mode = os.stat(self.data_dir).st_mode
-        if mode & 0o700 != 0o700:
+        if not os.access(self.data_dir, os.R_OK | os.W_OK | os.X_OK):
+            mode = os.stat(self.data_dir).st_mode
             os.chmod(self.data_dir, mode & 0o777 | 0o700)
         # One that is gone, or where no file can be made, is none to work in.
         try:
-            os.getcwd()
-            usable = os.access(".", os.W_OK | os.X_OK)
+            usable = os.getcwd() == self.data_dir or os.access(
+                ".", os.W_OK | os.X_OK
+            )
         except OSError:
             usable = False
         if not usable:
             os.chdir(self.data_dir)
-
 
     def restore_loop(self):
         """IPython makes another asyncio loop for one that was closed, but not
@@ -395,17 +447,38 @@ class Ground:
             pylab.Gcf.destroy_all()
 
 
+class Output(io.TextIOWrapper):
+    """What print() writes to."""
+
+    def __init__(self, fd):
+        raw = io.FileIO(fd, "w", closefd=False)
+        super().__init__(io.BufferedWriter(raw), line_buffering=True, **OUTPUT)
+        self.mode = "w"
+        self.is_changed = False
+
+    def reconfigure(self, **options):
+        self.is_changed = True
+        super().reconfigure(**options)
+
+    def restore(self):
+        """User code may have asked for another encoding, which was for its own
+        output."""
+        if self.is_changed:
+            super().reconfigure(line_buffering=True, **OUTPUT)
+        self.is_changed = False
+
+
 class Kernel:
     """What user code's process does besides running user code."""
 
     def __init__(self, data_dir):
         self.data_dir = data_dir
-        self.send = self.recv = self.recvmsg = None
+        self.send = self.recv = self.recvmsg = self.poll = None
         self.pid = os.getpid()
         self.count = 0
         self.stopped_early = self.interrupted = False
         self.ground = None
-        self.settled = self.alone = False
+        self.settled = False
         self.exec_id = self.trace = ""
         self.trace_told = False
         self.figures = self.files = 0
@@ -413,7 +486,7 @@ class Kernel:
         self.sources = {}
         self.sources_size = 0
         self.kept = {}
-        self.null = self.stdin = None
+        self.stdin = None
         self.stdin_given = False
         self.fflush = ctypes.CDLL(None).fflush
         self.stdout, self.stderr = sys.stdout, sys.stderr
@@ -595,6 +668,16 @@ class Kernel:
                 tree = compile(text, name, "exec", flags, True)
         return tree
 
+    def compile_call(self, text, name):
+        """Code of a single call, which needs no tree to find what is to be shown:
+        half the way. None if it is something else, or may be."""
+        if not CALL.fullmatch(text) or shell.ast_transformers:
+            return None
+        try:
+            return self.compile(text, name, "eval")
+        except SyntaxError:
+            return None
+
     def is_magic(self, word):
         """A lone word that is nobody's name, as in "pwd"."""
         return (
@@ -631,15 +714,20 @@ class Kernel:
     def run_cell(self, text, count):
         name = f"<cell {count}>"
         self.stop_if_told()
-        shell.execution_count = count
+        # Nobody observes this trait, and to look for observers takes its time.
+        shell._trait_values["execution_count"] = count
         self.remember(name, text)
-        tree = self.parse(text, name)
+        call = self.compile_call(text, name)
+        tree = None if call else self.parse(text, name)
         quiet = text.rstrip().endswith(";")
         # So that a warning is told in each execution that earns it.
         shell.user_ns.pop("__warningregistry__", None)
         self.trigger("pre_execute")
         try:
-            self.run_tree(tree, name, quiet)
+            if call:
+                self.show(self.evaluate(call))
+            else:
+                self.run_tree(tree, name, quiet)
         finally:
             self.trigger("post_execute")
             self.show_figures()
@@ -678,8 +766,7 @@ class Kernel:
     def keep_descriptors(self):
         """Have what is behind 0 to 2 a second time, out of the way."""
         copy, above = fcntl.F_DUPFD_CLOEXEC, FD_MAX - 16
-        self.null = fcntl.fcntl(0, copy, above)
-        self.kept = {fd: fcntl.fcntl(fd, copy, above) for fd in (1, 2)}
+        self.kept = {fd: fcntl.fcntl(fd, copy, above) for fd in (0, 1, 2)}
 
     def restore_descriptors(self):
         """Put back what user code closed, or pointed elsewhere."""
@@ -687,16 +774,13 @@ class Kernel:
             os.dup2(kept, fd)
 
     def open_output(self):
-        self.stdout = open(1, "w", 1, closefd=False, **OUTPUT)
-        self.stderr = open(2, "w", 1, closefd=False, **OUTPUT)
+        self.stdout, self.stderr = Output(1), Output(2)
 
     def open_stdin(self, fd):
-        """What input() reads: the caller's bytes, then end of file."""
+        """What input() reads: the caller's bytes, then end of file. Without
+        any it is /dev/null, as restore_descriptors() left it."""
         given = fd is not None
-        if not given:
-            os.dup2(self.null, 0)
-        # It is 0 already if user code closed that.
-        elif fd:
+        if given:
             os.dup2(fd, 0)
             os.close(fd)
         # What is read from /dev/null leaves nothing behind.
@@ -723,32 +807,26 @@ class Kernel:
     def prepare(self, stdin):
         if not self.settled:
             self.restore()
-        elif self.ground and not self.alone:
-            self.ground.restore_outside()
-        self.settled = self.alone = False
+        self.settled = False
         self.tell_trace()
         self.open_stdin(stdin)
 
-    def settle(self):
+    def settle(self, alone):
         """Restore what the execution before may have taken away, ahead of the
-        next one. Where threads of its are left it has to be done again then."""
-        alone = _thread._count() == 0
-        self.restore()
-        self.settled = alone and _thread._count() == 0
-
-    def try_settle(self):
+        next one. Where a thread or process of its is left it has to be done
+        again then."""
         try:
-            self.settle()
+            self.restore()
+            # One that was begun after a made-up end was not counted.
+            self.settled = alone and _thread._count() == 0
         except BaseException:
             # Such as no memory: the next execution tries again, and tells.
             self.settled = False
 
     def restore(self):
         self.restore_descriptors()
-        # User code may have asked for another encoding, which was for its own
-        # output.
         for stream in (self.stdout, self.stderr):
-            stream.reconfigure(line_buffering=True, **OUTPUT)
+            stream.restore()
         for name in Ground.STREAMS:
             stream = getattr(self, name)
             setattr(sys, name, stream)
@@ -794,7 +872,8 @@ class Kernel:
         return told
 
     def stop_if_told(self):
-        self.stopped_early = self.is_told_to_stop()
+        # To ask is a fifth of what it takes to be told by an exception.
+        self.stopped_early = bool(self.poll(0)) and self.is_told_to_stop()
         if self.stopped_early:
             raise KeyboardInterrupt
 
@@ -832,8 +911,8 @@ class Kernel:
         data, ancillary, _, _ = self.recvmsg(MESSAGE_MAX, socket.CMSG_SPACE(4))
         if not data:
             os._exit(0)
-        if data == ALONE:
-            self.alone = True
+        if data in (ALONE, CROWDED):
+            self.settle(data == ALONE)
         if data[:1] != RUN:
             return None
         _, flags, id_size, trace_size, count, size = RUN_HEAD.unpack_from(data)
@@ -847,6 +926,9 @@ class Kernel:
         fd = None
         if flags & RUN_STDIN and ancillary:
             fd = struct.unpack("i", ancillary[0][2])[0]
+            if fd <= 2:
+                # User code closed that, which is put back.
+                fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
         elif flags & RUN_STDIN:
             # Linux dropped it: user code has opened all it may.
             self.tell_error("OSError", NO_DESCRIPTOR, f"OSError: {NO_DESCRIPTOR}\n")
@@ -854,10 +936,11 @@ class Kernel:
             return None
         # Editors put a byte order mark before what they save; so does Python
         # pass over it in a file.
-        return source.decode("utf-8-sig", "replace"), count, fd
+        text = source.decode("utf-8", "replace").removeprefix("\ufeff")
+        return text, count, fd
 
     def serve(self):
-        self.try_settle()
+        self.settle(True)
         while True:
             cell = self.receive()
             if cell is None:
@@ -867,8 +950,9 @@ class Kernel:
             if os.getpid() != self.pid:
                 # A fork that ran on to the end of its parent's code.
                 os._exit(0)
+            # The agent says next who is left, before anything is put back: until
+            # it has told of the end, somebody waits.
             self.send(FINISHED + struct.pack("<?I", failed, cell[1]))
-            self.try_settle()
 
 
 INTERRUPTIBLE = (Kernel.run_cell.__code__, Kernel.describe.__code__)
@@ -993,10 +1077,11 @@ def preimport():
 def warm_up():
     """Run what every execution runs, so that no kernel is the first to."""
     streams = sys.stdin, sys.stdout, sys.stderr
+    null = os.open(os.devnull, os.O_RDWR)
     kernel.send = lambda data: len(data)
     kernel.recv = lambda size, flags: b""
-    kernel.null = os.open(os.devnull, os.O_RDONLY)
-    kernel.stdout = open(os.devnull, "w")
+    kernel.poll = lambda timeout: []
+    kernel.stdout = kernel.stderr = Output(null)
     for count in range(8):
         kernel.execute("import sys\nsys.maxsize", count, None)
         kernel.execute("[1, 2.5, {'a': None}]", count, None)
@@ -1004,11 +1089,10 @@ def warm_up():
         kernel.execute(text, 0, None)
     for name in ("A", "sys", "_", "__", "___"):
         shell.user_ns.pop(name, None)
-    os.close(kernel.null)
     sys.stdin, sys.stdout, sys.stderr = streams
     # Closed here: no kernel has the descriptor, and would say so on stderr.
     kernel.stdout.close()
-    kernel.stdin, kernel.stdout = None, sys.stdout
+    kernel.stdin, kernel.stdout, kernel.stderr = None, sys.stdout, sys.stderr
     kernel.sources.clear()
     kernel.sources_size = 0
     linecache.clearcache()
@@ -1052,6 +1136,9 @@ def become_kernel(fds):
     control = socket.socket(fileno=CONTROL_FD)
     kernel.send, kernel.recv = control.send, control.recv
     kernel.recvmsg = control.recvmsg
+    said = select.poll()
+    said.register(CONTROL_FD, select.POLLIN)
+    kernel.poll = said.poll
     kernel.pid = os.getpid()
     kernel.send(HELLO)
     if kernel.recvmsg(1)[0] != GO:
