@@ -20,6 +20,7 @@ struct guest_link {
 	struct gc_node buried;
 	struct guest_conn *conn;
 	struct timer *ping;
+	struct timer *release; /* for those below */
 	struct clock *wall;
 	char hostname[WIRE_HOSTNAME_MAX + 1];
 	bool emulated;
@@ -29,6 +30,8 @@ struct guest_link {
 	uint32_t ping_sequence; /* of the last PING */
 	uint32_t pong_sequence; /* of the last PONG */
 	unsigned pings_missed;
+	uint32_t released[WIRE_RETAINED_MAX];
+	unsigned released_count;
 
 	const struct guest_link_ops *ops;
 	void *userdata;
@@ -39,6 +42,7 @@ static void link_free(void *object)
 	struct guest_link *link = object;
 
 	timer_free(link->ping);
+	timer_free(link->release);
 	free(link);
 }
 
@@ -51,6 +55,7 @@ void guest_link_close(struct guest_link *link)
 	guest_conn_close(link->conn);
 	link->conn = NULL;
 	timer_clear(link->ping);
+	timer_clear(link->release);
 	gc_bury(link->gc, &link->buried, link_free, link);
 }
 
@@ -288,6 +293,30 @@ static const struct guest_conn_ops conn_ops = {
 	.ended = on_ended,
 };
 
+/* Those that find no room are told by the next greeting. */
+static void link_queue_released(struct guest_link *link)
+{
+	const size_t size = LINK_FRAME_SMALL;
+	const uint32_t *call = link->released;
+	void *room;
+
+	for (; link->released_count > 0; link->released_count--, call++)
+		if (link_room(link, size, &room) >= 0)
+			(void)link_keep(link, message_encode_bare(
+						      room, size, WIRE_RELEASE, *call));
+	timer_clear(link->release);
+}
+
+static void on_release(struct timer *t, void *userdata)
+{
+	struct guest_link *link = userdata;
+
+	(void)t;
+	link_queue_released(link);
+	if (link->ops)
+		guest_conn_flush(link->conn);
+}
+
 static int link_connect(struct guest_link *link,
 			const struct guest_link_config *config)
 {
@@ -306,6 +335,9 @@ static int link_connect(struct guest_link *link,
 
 	r = timer_new(config->event, config->clock, "guest-ping", on_ping, link,
 		      &link->ping);
+	if (r >= 0)
+		r = timer_new(config->event, config->clock, "guest-release",
+			      on_release, link, &link->release);
 	return r < 0 ? r : guest_conn_new(&conn, &link->conn);
 }
 
@@ -403,15 +435,16 @@ int guest_link_exec(struct guest_link *link, const struct link_exec *exec)
 
 	if (!guest_link_open(link))
 		return -ENOTCONN;
+	/* First, since it makes room for this one. */
+	link_queue_released(link);
 	queue = guest_conn_queue(link->conn);
 	before = queue->length;
 	r = link_queue_exec(link, exec);
-	if (r < 0) {
+	if (r < 0)
 		buf_truncate(queue, before);
-		return r;
-	}
-	guest_conn_flush(link->conn);
-	return 0;
+	else
+		guest_conn_flush(link->conn);
+	return r;
 }
 
 int guest_link_attach(struct guest_link *link, uint32_t call,
@@ -436,7 +469,14 @@ int guest_link_interrupt(struct guest_link *link, uint32_t call)
 
 int guest_link_release(struct guest_link *link, uint32_t call)
 {
-	return link_send_bare(link, WIRE_RELEASE, call);
+	if (!link || !link->ops || !link->conn)
+		return -ENOTCONN;
+	link->released[link->released_count++] = call;
+	if (link->released_count == WIRE_RETAINED_MAX)
+		on_release(link->release, link);
+	else if (link->released_count == 1)
+		timer_set_after(link->release, LINK_RELEASE_USEC);
+	return 0;
 }
 
 int guest_link_quiesce(struct guest_link *link, uint32_t call)
@@ -446,9 +486,7 @@ int guest_link_quiesce(struct guest_link *link, uint32_t call)
 
 int guest_link_delete(struct guest_link *link, uint32_t call, const char *path)
 {
-	const struct message_path m = {
-		.path = { (const uint8_t *)path, strlen(path) },
-	};
+	const struct message_path m = { { (const uint8_t *)path, strlen(path) } };
 	const size_t size = WIRE_PATH_MAX + LINK_FRAME_SMALL;
 	void *room;
 	int r;

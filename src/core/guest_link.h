@@ -26,6 +26,12 @@ struct guest_link;
 #define LINK_PING_USEC (5 * USEC_PER_SEC)
 #define LINK_PINGS_MISSED_MAX 3
 
+/*
+ * A RELEASE that nothing goes along with waits for so long. Alone it is a packet
+ * that wakes the guest, most often in the middle of the next execution.
+ */
+#define LINK_RELEASE_USEC (200 * USEC_PER_MSEC)
+
 /* Bytes that may wait to be sent: source and stdin of two executions. */
 #define LINK_QUEUE_MAX (12u * 1024 * 1024)
 
@@ -105,6 +111,7 @@ int guest_link_exec(struct guest_link *link, const struct link_exec *exec);
 int guest_link_attach(struct guest_link *link, uint32_t call,
 		      const uint64_t position[WIRE_STREAM_COUNT]);
 int guest_link_interrupt(struct guest_link *link, uint32_t call);
+/* Told along with the next EXEC, or a moment later on its own. */
 int guest_link_release(struct guest_link *link, uint32_t call);
 int guest_link_quiesce(struct guest_link *link, uint32_t call);
 int guest_link_delete(struct guest_link *link, uint32_t call, const char *path);

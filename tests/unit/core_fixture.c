@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "core/guest_link.h"
 
 #define BOOT_USEC (1000 * USEC_PER_SEC)
 #define WALL_USEC (1700000000 * USEC_PER_SEC)
@@ -32,6 +33,13 @@ void fixture_settle(struct fixture *fx)
 		if (fx->store)
 			store_flush(fx->store);
 	} while (sd_event_run(fx->event, 0) > 0);
+}
+
+void fixture_release(struct fixture *fx)
+{
+	fixture_settle(fx);
+	clock_advance(fx->clock, LINK_RELEASE_USEC);
+	fixture_settle(fx);
 }
 
 /* ------------------------------------------------------------------- life */

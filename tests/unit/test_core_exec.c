@@ -38,7 +38,8 @@ static void an_execution_goes_to_the_guest_and_comes_back(void **state)
 	assert_int_equal(v.cpu_msec, 5);
 	assert_int_equal(v.execution_count, 1);
 	assert_null(v.error_name);
-	RUN_UNTIL(fx, g->releases == 1);
+	fixture_release(fx);
+	assert_int_equal(g->releases, 1);
 
 	/* From the store it reads the same. */
 	fixture_settle(fx);
@@ -294,7 +295,24 @@ static void one_runs_eight_wait_and_the_next_is_refused(void **state)
 		guest_finish(g, WIRE_STATUS_OK, 0);
 		fixture_wait_exec(fx, c, e[i], EXEC_OK);
 	}
-	RUN_UNTIL(fx, g->releases == 9);
+	fixture_release(fx);
+	assert_int_equal(g->releases, 9);
+}
+
+static void a_release_goes_along_with_the_next_execution(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE], e[ID_SIZE];
+	struct scripted_guest *g;
+
+	g = fixture_running(fx, "x", c, e);
+	guest_finish(g, WIRE_STATUS_OK, 0);
+	fixture_wait_exec(fx, c, e, EXEC_OK);
+	fixture_settle(fx);
+	assert_int_equal(g->releases, 0);
+	fixture_exec(fx, c, "y", e);
+	RUN_UNTIL(fx, g->execs == 2);
+	assert_int_equal(g->releases, 1);
 }
 
 static void
@@ -441,6 +459,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(an_execution_goes_to_the_guest_and_comes_back),
+		TEST(a_release_goes_along_with_the_next_execution),
 		TEST(an_exception_is_told_as_it_was_said),
 		TEST(a_dead_kernel_is_told_by_its_signal),
 		TEST(files_are_fetched_before_the_end_is_told),
