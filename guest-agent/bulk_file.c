@@ -68,13 +68,13 @@ static int receive(enum wire_phase phase, struct frame *ret)
 }
 
 /* @digest is not looked at if the status is a failure. */
-static void send_end(enum wire_file_status status, const uint8_t *digest)
+static int send_end(enum wire_file_status status, const uint8_t *digest)
 {
 	struct message_end m = { .status = status };
 
 	if (status == WIRE_FILE_OK || status == WIRE_FILE_GROWN)
 		memcpy(m.sha256, digest, sizeof(m.sha256));
-	(void)send_all(message_encode_end(out, sizeof(out), 0, &m));
+	return send_all(message_encode_end(out, sizeof(out), 0, &m));
 }
 
 /* Return: fd of a regular file, or -errno */
@@ -170,7 +170,7 @@ static int judge_content(int fd, const struct changed_key *before,
 							   WIRE_FILE_CHANGED;
 }
 
-static void send_content(int fd, const struct changed_key *key)
+static int send_content(int fd, const struct changed_key *key)
 {
 	uint8_t digest[WIRE_SHA256_SIZE] = { 0 };
 	int status;
@@ -179,28 +179,36 @@ static void send_content(int fd, const struct changed_key *key)
 	status = read_through(fd, key->size, true, digest);
 	if (status == WIRE_FILE_OK)
 		status = judge_content(fd, key, digest);
-	if (status >= 0)
-		send_end((enum wire_file_status)status, digest);
+	if (status < 0)
+		return status;
+	return send_end((enum wire_file_status)status, digest);
 }
 
-static void serve_get(void)
+/* Return: 0 if another file may be asked for, or -errno */
+static int serve_get(void)
 {
 	struct message_file answer = { .status = WIRE_FILE_OK };
 	struct changed_key key = { 0 };
 	struct message_path m;
 	struct frame f;
-	int fd;
+	int fd, r;
 
-	if (receive(WIRE_PHASE_GET, &f) < 0 || message_decode_path(&f, &m) < 0)
-		return;
+	r = receive(WIRE_PHASE_GET, &f);
+	if (r >= 0)
+		r = message_decode_path(&f, &m);
+	if (r < 0)
+		return r;
 	fd = open_regular(m.path, &key);
 	if (fd < 0)
 		answer.status = data_status(-fd);
 	answer.size = key.size;
-	if (send_all(message_encode_file(out, sizeof(out), 0, &answer)) < 0)
-		return;
-	if (fd >= 0)
-		send_content(fd, &key);
+	r = send_all(message_encode_file(out, sizeof(out), 0, &answer));
+	if (fd < 0)
+		return r;
+	if (r >= 0)
+		r = send_content(fd, &key);
+	(void)close(fd);
+	return r;
 }
 
 static int write_all(int fd, struct bytes data)
@@ -306,7 +314,7 @@ static void serve_put(int note_fd)
 	fd = openat(data_incoming(), temporary,
 		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0) {
-		send_end(data_status(errno), NULL);
+		(void)send_end(data_status(errno), NULL);
 		return;
 	}
 	status = receive_content(fd, m.size, digest);
@@ -315,7 +323,7 @@ static void serve_put(int note_fd)
 	/* Gone already if it was put in place. */
 	(void)unlinkat(data_incoming(), temporary, 0);
 	if (status >= 0)
-		send_end((enum wire_file_status)status, digest);
+		(void)send_end((enum wire_file_status)status, digest);
 }
 
 /*
@@ -338,7 +346,8 @@ void bulk_file_serve(int fd, enum wire_purpose purpose, const uint8_t *rest,
 	/* Bits are exactly those that the host names. */
 	(void)umask(0);
 	if (purpose == WIRE_BULK_GET)
-		serve_get();
+		while (serve_get() >= 0)
+			;
 	else
 		serve_put(note_fd);
 	await_close();

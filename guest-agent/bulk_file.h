@@ -2,7 +2,10 @@
 #ifndef GUEST_BULK_FILE_H
 #define GUEST_BULK_FILE_H
 
-/* One file over one connection, in a process of its own that may block. */
+/*
+ * Files over one connection, in a process of its own that may block: any number
+ * to the host, or one from it.
+ */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -291,7 +291,19 @@ class Guest:
 
     def get(self, path):
         """A file's status and content."""
+        return next(self.get_each([path]))
+
+    def get_each(self, paths):
+        """The same of several, over one connection."""
         link = Connection(self.dial, self.nonce, GET)
+        try:
+            for path in paths:
+                yield self.get_over(link, path)
+        finally:
+            link.close()
+
+    @staticmethod
+    def get_over(link, path):
         link.say("GET", 0, path.encode())
         name, _, payload = link.hear()
         assert name == "FILE"
@@ -305,7 +317,6 @@ class Guest:
                 break
             assert name == "DATA"
             data.append(payload)
-        link.close()
         data = b"".join(data)
         if FILE_STATUSES[payload[0]] in ("ok", "grown"):
             assert len(data) == size

@@ -133,6 +133,11 @@ static int conn_write(struct guest_conn *conn)
 	return 0;
 }
 
+void guest_conn_hand_over(struct guest_conn *conn, void *userdata)
+{
+	conn->userdata = userdata;
+}
+
 struct buf *guest_conn_queue(struct guest_conn *conn)
 {
 	return &conn->out;

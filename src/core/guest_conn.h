@@ -6,7 +6,7 @@
  * One connection to a guest: first the mutual proof, then frames.
  *
  * What the frames mean is for its owner (guest_link.c for control,
- * guest_xfer.c for one file). This part keeps the rules that all connections
+ * guest_xfer.c for files). This part keeps the rules that all connections
  * share: nothing is read before the proof, a frame that cannot be right or may
  * not be said now ends the connection, a frame must be whole within
  * GUEST_FRAME_USEC, and what is sent must be taken within the same time.
@@ -75,6 +75,9 @@ struct guest_conn_config {
 
 int guest_conn_new(const struct guest_conn_config *config,
 		   struct guest_conn **ret);
+
+/** guest_conn_hand_over() - Have the same callbacks called for another owner */
+void guest_conn_hand_over(struct guest_conn *conn, void *userdata);
 
 /** guest_conn_close() - Give it up; no callback follows. NULL is fine */
 void guest_conn_close(struct guest_conn *conn);

@@ -75,11 +75,14 @@ void guest_xfer_end(struct guest_xfer *x, struct xfer_end *end)
 	if (!done)
 		return;
 	x->config.done = NULL;
+	if (end->result == XFER_OK) {
+		end->writer = take_ptr(x->writer);
+		end->conn = x->put ? NULL : take_ptr(x->conn);
+	}
 	xfer_hang_up(x);
 	end->bytes = x->bytes;
-	if (end->result == XFER_OK)
-		end->writer = take_ptr(x->writer);
 	done(x->config.userdata, end);
+	guest_conn_close(end->conn);
 	guest_xfer_cancel(x);
 }
 
@@ -228,7 +231,8 @@ static int got_end(struct guest_xfer *x, const struct frame *f,
 	r = message_decode_end(f, &m);
 	if (r < 0)
 		return r;
-	guest_conn_enter(x->conn, WIRE_PHASE_CLOSED);
+	/* From here on the guest has nothing to say, unless it is asked again. */
+	guest_conn_enter(x->conn, x->put ? WIRE_PHASE_CLOSED : WIRE_PHASE_GET);
 	return x->put ? got_put_end(x, &m, err) :
 			guest_xfer_got_get_end(x, &m, err);
 }
@@ -258,21 +262,42 @@ static int on_frame(const struct frame *f, void *userdata, struct error *err)
 			 "the guest sent message 0x%04x with a file", f->type);
 }
 
+int guest_xfer_ask(struct guest_xfer *x)
+{
+	int r;
+
+	r = xfer_say_path(x);
+	if (r < 0)
+		return r;
+	guest_conn_enter(x->conn,
+			 x->put ? WIRE_PHASE_RECEIVING : WIRE_PHASE_SENDING);
+	guest_xfer_watch(x);
+	guest_conn_flush(x->conn);
+	return 0;
+}
+
 static void on_proven(void *userdata)
 {
 	struct guest_xfer *x = userdata;
 	int r;
 
-	r = xfer_say_path(x);
-	if (r < 0) {
+	r = guest_xfer_ask(x);
+	if (r < 0)
 		guest_xfer_fail(x, XFER_LOST, r, NULL);
-		return;
-	}
-	guest_conn_enter(x->conn,
-			 x->put ? WIRE_PHASE_RECEIVING : WIRE_PHASE_SENDING);
-	guest_xfer_watch(x);
-	guest_conn_flush(x->conn);
-	on_drained(x);
+	else
+		on_drained(x);
+}
+
+/* Gone before it was asked, as one to a guest that gives one file over each. */
+static void xfer_dial_anew(struct guest_xfer *x)
+{
+	int r;
+
+	xfer_hang_up(x);
+	x->used_before = false;
+	r = guest_xfer_dial(x);
+	if (r < 0)
+		guest_xfer_fail(x, XFER_LOST, r, NULL);
 }
 
 static void on_ended(enum guest_conn_end why, const struct error *err,
@@ -292,6 +317,8 @@ static void on_ended(enum guest_conn_end why, const struct error *err,
 				why == GUEST_CONN_BROKEN ? XFER_BROKEN :
 							   XFER_STALLED,
 				0, err);
+	else if (x->used_before)
+		xfer_dial_anew(x);
 	else
 		guest_xfer_fail(x, XFER_LOST, -ECONNRESET, NULL);
 }

@@ -3,7 +3,8 @@
 #define CORE_GUEST_XFER_H
 
 /*
- * One file to or from a guest, on a connection of its own.
+ * One file to or from a guest. A connection is made for it, which costs more than
+ * a small file does: so one that a file came over may be used for the next.
  *
  * Bytes go straight between the socket and the blob store, in constant memory:
  * a disk that is slow makes the guest wait, and a guest that is slow is read
@@ -21,6 +22,7 @@
 #include "wire/wire.h"
 
 struct blobs;
+struct guest_conn;
 struct guest_xfer;
 struct vmd_client;
 
@@ -59,6 +61,8 @@ enum xfer_result {
  * @bytes:	Length of the file, as far as known
  * @info:	Of a GET that is XFER_OK: the finished blob
  * @writer:	It, pinned until this is freed; the callback takes it over
+ * @conn:	Of a GET that is XFER_OK, if it is still there: for another one. The
+ *		callback takes it over, or it is closed behind it
  * @err:	Of XFER_BROKEN and XFER_STALLED: what the guest did
  */
 struct xfer_end {
@@ -69,6 +73,7 @@ struct xfer_end {
 	uint64_t bytes;
 	const struct blob_info *info;
 	struct blob_writer *writer;
+	struct guest_conn *conn;
 	const struct error *err;
 };
 
@@ -93,9 +98,13 @@ struct guest_xfer_config {
 	void *userdata;
 };
 
-/** guest_xfer_get() - Fetch a file of at most @max_bytes into a blob */
+/**
+ * guest_xfer_get() - Fetch a file of at most @max_bytes into a blob
+ * @conn:	Over this, of an earlier one's end, and taken over if this succeeds;
+ *		NULL: over a new one
+ */
 int guest_xfer_get(const struct guest_xfer_config *config, uint64_t max_bytes,
-		   struct guest_xfer **ret);
+		   struct guest_conn *conn, struct guest_xfer **ret);
 
 /** guest_xfer_put() - Write a blob to a file that the sandbox user owns */
 int guest_xfer_put(const struct guest_xfer_config *config,

@@ -81,6 +81,7 @@ int guest_xfer_got_file(struct guest_xfer *x, const struct frame *f,
 	r = message_decode_file(f, &m);
 	if (r < 0)
 		return r;
+	x->used_before = false;
 	/* A second writer would take the first one's place, and lose it. */
 	if (x->writer)
 		return error_set(err, ERR_GUEST,
@@ -155,8 +156,25 @@ int guest_xfer_got_get_end(struct guest_xfer *x, const struct message_end *m,
 	return 0;
 }
 
+/* Go on with a connection that the guest listens on already. */
+static int xfer_get_over_conn(struct guest_xfer *x, struct guest_conn *conn)
+{
+	int r;
+
+	x->conn = conn;
+	x->used_before = true;
+	r = guest_xfer_ask(x);
+	if (r < 0) {
+		timer_clear(x->silence);
+		x->conn = NULL;
+		return r;
+	}
+	guest_conn_hand_over(conn, x);
+	return 0;
+}
+
 int guest_xfer_get(const struct guest_xfer_config *config, uint64_t max_bytes,
-		   struct guest_xfer **ret)
+		   struct guest_conn *conn, struct guest_xfer **ret)
 {
 	_cleanup_(guest_xfer_freep) struct guest_xfer *x = NULL;
 	int r;
@@ -165,7 +183,7 @@ int guest_xfer_get(const struct guest_xfer_config *config, uint64_t max_bytes,
 	if (r < 0)
 		return r;
 	x->max_bytes = max_bytes;
-	r = guest_xfer_dial(x);
+	r = conn ? xfer_get_over_conn(x, conn) : guest_xfer_dial(x);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(x);

@@ -33,6 +33,7 @@ struct guest_xfer {
 	uint64_t moved;
 	/* GET */
 	uint64_t max_bytes;
+	bool used_before; /* the connection, and no answer has come yet */
 	struct blob_writer *writer;
 	struct buf kept; /* what the writer did not take */
 	bool ended;      /* END has come */
@@ -57,6 +58,9 @@ void guest_xfer_freep(struct guest_xfer **x);
 
 /** guest_xfer_dial() - Begin, or begin again; Return: 0 or a negative errno */
 int guest_xfer_dial(struct guest_xfer *x);
+
+/** guest_xfer_ask() - Name the file; Return: 0 or a negative errno */
+int guest_xfer_ask(struct guest_xfer *x);
 
 /** guest_xfer_watch() - The guest's turn begins, or it did something */
 void guest_xfer_watch(struct guest_xfer *x);

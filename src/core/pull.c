@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/timer.h"
 #include "core/container.h"
+#include "core/guest_conn.h"
 #include "core/guest_xfer.h"
 #include "core/vm.h"
 
@@ -20,13 +21,13 @@
 /* A file that did not hold still while it was read is read this often. */
 #define PULL_CHANGED_TRIES 4
 
-static void pull_next(struct pull *p);
+static void pull_next(struct pull *p, struct guest_conn *conn);
 static void pull_guest_failed(struct pull *p, const struct xfer_end *end);
 
 static void on_retry(struct timer *t, void *userdata)
 {
 	(void)t;
-	pull_next(userdata);
+	pull_next(userdata, NULL);
 }
 
 static void on_deadline(struct timer *t, void *userdata)
@@ -281,10 +282,11 @@ static void on_fetched(void *userdata, struct xfer_end *end)
 		pull_guest_failed(p, end);
 		return;
 	}
-	pull_next(p);
+	pull_next(p, take_ptr(end->conn));
 }
 
-static int pull_fetch(struct pull *p)
+/* @conn is taken over if this succeeds. */
+static int pull_fetch(struct pull *p, struct guest_conn *conn)
 {
 	const struct data_path *name = &p->entries[p->next].path;
 	struct container *c = p->container;
@@ -298,10 +300,11 @@ static int pull_fetch(struct pull *p)
 	if (r < 0)
 		return r;
 	config = vm_xfer_config(c->vm, path, on_fetched, p);
-	return guest_xfer_get(&config, pull_max(p), &p->xfer);
+	return guest_xfer_get(&config, pull_max(p), conn, &p->xfer);
 }
 
-static void pull_next(struct pull *p)
+/* @conn is the one that the file before came over, or NULL. */
+static void pull_next(struct pull *p, struct guest_conn *conn)
 {
 	struct xfer_end lost = { .result = XFER_LOST };
 	int r;
@@ -313,13 +316,15 @@ static void pull_next(struct pull *p)
 			break;
 	}
 	if (p->next >= p->count) {
+		guest_conn_close(conn);
 		timer_clear(p->deadline);
 		if (p->done)
 			p->done(p->userdata);
 		return;
 	}
-	r = pull_fetch(p);
+	r = pull_fetch(p, conn);
 	if (r < 0) {
+		guest_conn_close(conn);
 		lost.r = r;
 		on_fetched(p, &lost);
 	}

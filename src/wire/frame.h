@@ -55,7 +55,7 @@ enum wire_side {
  *        Leaves by: GET, to SENDING
  *
  *    SENDING - The guest sends FILE, DATA and END
- *        Leaves by: END, to CLOSED; FILE with a status other than OK, too
+ *        Leaves by: END, to GET; FILE with a status other than OK, too
  *
  *    PUT - The daemon owes the name of a file
  *        Leaves by: PUT, to RECEIVING

@@ -15,6 +15,19 @@ def rest_of(link):
         data += payload
 
 
+def one_connection_gives_many_files(g):
+    g.run("""
+for i in range(20):
+    open(f'one{i}', 'w').write(str(i) * i)
+""")
+    names = [f"one{i}" for i in range(20)]
+    names.insert(7, "none")
+    got = list(g.get_each(names))
+    assert got.pop(7) == ("not_found", None)
+    assert got == [("ok", (str(i) * i).encode()) for i in range(20)]
+    g.run("import os\nfor i in range(20): os.remove(f'one{i}')")
+
+
 def a_file_that_shrinks_while_it_is_sent_is_told(g):
     g.run("open('big', 'wb').write(bytes(1 << 25))")
     link = Connection(g.dial, g.nonce, GET)

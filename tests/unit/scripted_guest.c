@@ -132,6 +132,8 @@ static void got_get(struct guest_line *l, const struct frame *f)
 		say_end(l, WIRE_FILE_GROWN, file->data, file->size);
 	else if (!l->guest->no_end)
 		say_end(l, WIRE_FILE_OK, file->data, file->size);
+	if (l->guest->one_file_each)
+		assert_int_equal(shutdown(l->fd, SHUT_RDWR), 0);
 }
 
 static void put_check(struct guest_line *l)
@@ -196,6 +198,7 @@ static void got_open(struct guest_line *l, const struct frame *f)
 	struct message_open open;
 
 	assert_int_equal(message_decode_open(f, &open), 0);
+	g->get_lines += open.purpose == WIRE_BULK_GET;
 	if (open.purpose != WIRE_CONTROL)
 		return;
 	g->control = l;

@@ -55,6 +55,7 @@ struct scripted_guest {
 	bool file_twice;   /* begins each file it gives a second time */
 	bool busy_late;    /* is busy at the end of a file it gives */
 	bool no_end;       /* of files it gives */
+	bool one_file_each; /* and then says no more on that connection */
 	unsigned changing; /* so many files change while it gives them */
 	bool growing;      /* and what else it gives grows */
 	enum wire_file_status put_status; /* of files it is given */
@@ -71,7 +72,7 @@ struct scripted_guest {
 	struct message_exec exec;
 	struct buf input;
 	unsigned execs, interrupts, releases, attaches, deletes, quiesces;
-	unsigned puts, gets, pings, links;
+	unsigned puts, gets, get_lines, pings, links;
 	uint32_t quiesce_call, released;
 	uint64_t position[WIRE_STREAM_COUNT];
 	char deleted[WIRE_PATH_MAX + 1];

@@ -92,6 +92,38 @@ static void a_file_that_does_not_end_is_waited_for_a_minute(void **state)
 	ends_without_the_file(fx, &s, "guest_unresponsive");
 }
 
+/* Return: over how many connections it gave them */
+static unsigned lines_of_twenty_files(struct fixture *fx, struct session *s)
+{
+	char name[16];
+	unsigned i;
+
+	for (i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		guest_write(s->g, name, name, strlen(name));
+		guest_say_changed(s->g, 1, name, strlen(name), WIRE_SKIP_NONE);
+	}
+	guest_finish(s->g, WIRE_STATUS_OK, 20);
+	fixture_wait_exec(fx, s->c, s->e, EXEC_OK);
+	assert_int_equal(fixture_exec_view(fx, s->c, s->e).artifact_count, 20);
+	return s->g->get_lines;
+}
+
+static void files_come_over_one_connection(void **state)
+{
+	struct session s = hostile_running(*state);
+
+	assert_int_equal(lines_of_twenty_files(*state, &s), 1);
+}
+
+static void one_file_over_each_connection_will_do(void **state)
+{
+	struct session s = hostile_running(*state);
+
+	s.g->one_file_each = true;
+	assert_int_equal(lines_of_twenty_files(*state, &s), 20);
+}
+
 static void paths_that_lead_out_are_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -244,6 +276,8 @@ int main(void)
 		TEST(a_file_that_begins_twice_ends_the_session),
 		TEST(a_guest_cannot_be_busy_once_a_file_has_begun),
 		TEST(a_file_that_does_not_end_is_waited_for_a_minute),
+		TEST(files_come_over_one_connection),
+		TEST(one_file_over_each_connection_will_do),
 		TEST(paths_that_lead_out_are_refused),
 		TEST(sizes_in_the_list_are_only_the_guests_word),
 		TEST(a_file_nobody_asked_for_is_refused),
