@@ -9,8 +9,11 @@
 # image inside it QEMU enters the kernel directly, by PVH, and nothing is
 # decompressed while a user waits: see doc/images.md for what that saves.
 
-kernel_package=linux-image-cloud-amd64
-kernel_source=linux-source
+# What each is made from.
+declare -A kernel_package=(
+	[debian]=linux-image-cloud-amd64
+	[own]=linux-source
+)
 
 # kernel_depends PACKAGE PREFIX - What a package that only points on points to
 kernel_depends()
@@ -22,26 +25,52 @@ kernel_depends()
 
 # kernel_find WHICH - Set kernel_entry to the cache's directory for it
 #
-# The newest version that the suite's lists have; with --refresh or --offline
-# the newest that is there will do, since a new one would be built or fetched.
+# "cached" is the own one if that was built, and Debian's, which takes seconds
+# instead of minutes, as long as it was not. Of each it is the version that the
+# suite's lists have; with --refresh or --offline the newest that is there will
+# do, since a new one would be built or fetched.
 kernel_find()
 {
-	local which=$1 key='' version package
+	local which
 
-	if [ "$which" = own ]; then
-		key=$(cat "$images_dir/kernel.config" \
-			"$images_dir/lib/kernel_own.sh" | sha256sum | cut -c 1-8)-
-	fi
+	[ "$1" != cached ] || set -- own debian
 	if [ -n "$refresh$offline" ]; then
-		kernel_entry=$(find "$cache" -mindepth 1 -maxdepth 1 -type d \
-			-name "kernel-$which@$key*" | sort -V | tail -n 1)
-		[ -z "$kernel_entry" ] || return 0
+		for which in "$@"; do
+			kernel_entry=$(find "$cache" -mindepth 1 -maxdepth 1 \
+				-type d -name "$(kernel_prefix "$which")*" |
+				sort -V | tail -n 1)
+			[ -z "$kernel_entry" ] || return 0
+		done
 	fi
 	apt_prepare "${recipe_suite[0]}"
-	package=$kernel_package
-	[ "$which" = debian ] || package=$kernel_source
-	version=$(apt_version "$package")
-	kernel_entry=$cache/kernel-$which@$key$version
+	for which in "$@"; do
+		kernel_entry=$cache/$(kernel_prefix "$which")$(apt_version \
+			"${kernel_package[$which]}")
+		[ ! -d "$kernel_entry" ] || return 0
+	done
+}
+
+# kernel_prefix WHICH - What its directory's name has before the version
+kernel_prefix()
+{
+	echo -n "kernel-$1@"
+	[ "$1" = debian ] || cat "$images_dir/kernel.config" \
+		"$images_dir/lib/kernel_own.sh" | sha256sum | cut -c 1-8 | tr '\n' -
+}
+
+# kernel_words - For the command line of every guest with this kernel
+#
+# What Debian's Linux would do for nothing at each start: test ciphers that
+# nobody uses, measure the clock as a source of chance for them, and read
+# certificates for signatures that lib/initrd.sh takes off.
+kernel_words()
+{
+	case $kernel_entry in
+	*/kernel-debian@*)
+		echo cryptomgr.notests
+		echo initcall_blacklist=jent_mod_init,load_system_certificate_list
+		;;
+	esac
 }
 
 # kernel_make WORK - Make kernel_entry, if it is not there
@@ -78,8 +107,8 @@ kernel_debian()
 {
 	local work=$1 entry=$2 package version
 
-	package=$(kernel_depends "$kernel_package" linux-image-)
-	apt_fetch "${package:-$kernel_package}" "$work/kernel"
+	package=$(kernel_depends "${kernel_package[debian]}" linux-image-)
+	apt_fetch "${package:=${kernel_package[debian]}}" "$work/kernel"
 	kernel_unpack "$work"/kernel/boot/vmlinuz-* "$entry/vmlinux"
 	version=$(basename "$work"/kernel/boot/vmlinuz-*)
 	version=${version#vmlinuz-}
@@ -88,7 +117,7 @@ kernel_debian()
 	mv "$work"/kernel/usr/lib/modules "$entry/modules/lib/" 2>/dev/null ||
 		mv "$work"/kernel/lib/modules "$entry/modules/lib/"
 	depmod --basedir "$entry/modules" "$version"
-	kernel_note "${package:-$kernel_package}" "$entry"
+	kernel_note "$package" "$entry"
 }
 
 # kernel_field FILE OFFSET BYTES - A little-endian number of its header.

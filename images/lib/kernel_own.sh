@@ -47,8 +47,8 @@ kernel_own()
 	local work=$1 entry=$2 package source
 
 	kernel_own_tools
-	package=$(kernel_depends "$kernel_source" linux-source-)
-	apt_fetch "${package:-$kernel_source}" "$work/kernel"
+	package=$(kernel_depends "${kernel_package[own]}" linux-source-)
+	apt_fetch "${package:=${kernel_package[own]}}" "$work/kernel"
 	mkdir "$work/linux"
 	tar -xf "$work"/kernel/usr/src/linux-source-*.tar.xz -C "$work/linux" \
 		--strip-components=1
@@ -63,6 +63,6 @@ kernel_own()
 	kernel_check "$entry/vmlinux"
 	make -s -C "$source" kernelrelease >"$entry/version"
 	cp "$source/.config" "$entry/config"
-	kernel_note "${package:-$kernel_source}" "$entry"
+	kernel_note "$package" "$entry"
 	rm -rf "$source"
 }

@@ -5,6 +5,16 @@
 
 manifest_parts=(vmlinux initrd root.erofs)
 
+# manifest_cmdline - What the kernel needs, and then the recipe's words
+manifest_cmdline()
+{
+	local words
+
+	mapfile -t words < <(kernel_words)
+	words+=("${recipe_cmdline[@]}")
+	echo "${words[*]}"
+}
+
 # manifest_digest DIR - sha256 over the parts' own digests and the command line
 manifest_digest()
 {
@@ -12,7 +22,7 @@ manifest_digest()
 
 	{
 		(cd "$dir" && cut -d ' ' -f 1 digests)
-		echo "${recipe_cmdline[*]}"
+		manifest_cmdline
 	} | sha256sum | cut -d ' ' -f 1
 }
 
@@ -65,7 +75,7 @@ manifest_write()
 		--arg suite "${recipe_suite[0]}" \
 		--arg kernel "$(cat "$kernel_entry/version")" \
 		--arg python "$(cat "$entry/python")" \
-		--arg cmdline "${recipe_cmdline[*]}" \
+		--arg cmdline "$(manifest_cmdline)" \
 		--argjson preimport "$(root_lines "${recipe_preimport[@]}" |
 			jq -R . | jq -s .)" \
 		--argjson environment "$(root_lines "${recipe_environment[@]}" |

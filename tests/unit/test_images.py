@@ -13,6 +13,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import socketserver
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def what_is_wrong_is_told_with_its_line(temp):
         "packages a,b": "no name of a Debian package",
         "suite trixie": "'suite' is said a second time",
         "base other": "'base' has to come first",
-        "kernel mine": "neither 'debian' nor 'own'",
+        "kernel mine": "'mine' is none of debian, own, cached",
         "wheels none.whl": "there is no file 'none.whl'",
         "files none /x": "there is no file 'none'",
         "files recipe x": "'x' is no absolute path",
@@ -432,6 +433,85 @@ def pip_names_no_stubs_of_types(temp):
     assert got.stderr.endswith("These are there: numpy 2.2.4\n"), got.stderr
 
 
+# Kernels
+
+
+def shell(script, **names):
+    """Run with what images/build has at that point; apt is a list of one line."""
+    before = """set -euo pipefail
+        die() { echo "$*" >&2; exit 1; }
+        apt_prepare() { echo lists; }
+        apt_version() { echo 9-1; }
+        refresh='' offline='' recipe_suite=(trixie)
+        . "$images_dir/lib/kernel.sh"; . "$images_dir/lib/kernel_own.sh"
+        . "$images_dir/lib/manifest.sh"; recipe_cmdline=(word)
+    """
+    return subprocess.run(["bash", "-c", before + script], text=True, check=False,
+                          capture_output=True, timeout=60,
+                          env={**os.environ, "images_dir": str(IMAGES),
+                               **{key: str(value) for key, value in names.items()}})
+
+
+def found(cache, which, given=":"):
+    done = shell(f'{given}; kernel_find {which}; basename "$kernel_entry"', cache=cache)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def a_kernel_is_taken_from_the_cache_or_made(temp):
+    own = found(temp, "own")[-1]
+    assert own.startswith("kernel-own@") and own.endswith("-9-1"), own
+    assert found(temp, "debian") == ["lists", "kernel-debian@9-1"]
+    # Debian's is what a first build waits for, not minutes of compiling.
+    assert found(temp, "cached") == ["lists", "kernel-debian@9-1"]
+    (temp / own).mkdir()
+    assert found(temp, "cached") == ["lists", own]
+    assert found(temp, "debian") == ["lists", "kernel-debian@9-1"]
+
+
+def a_refresh_takes_the_newest_kernel_there_is_without_lists(temp):
+    for version in ("8-1", "10-1"):
+        (temp / f"kernel-debian@{version}").mkdir()
+    assert found(temp, "cached", "refresh=yes") == ["kernel-debian@10-1"]
+    own = found(temp, "own")[-1].removesuffix("9-1")
+    (temp / "kernel-own@00000000-11-1").mkdir()     # of another kernel.config
+    assert found(temp, "cached", "refresh=yes") == ["kernel-debian@10-1"]
+    (temp / f"{own}8-1").mkdir()
+    assert found(temp, "cached", "offline=yes") == [f"{own}8-1"]
+
+
+def a_kernels_words_come_before_the_recipes(temp):
+    of_own = shell("kernel_entry=/c/kernel-own@1-1; manifest_cmdline").stdout
+    of_debian = shell("kernel_entry=/c/kernel-debian@1; manifest_cmdline").stdout
+    assert of_own == "word\n"
+    assert of_debian.split()[0] == "cryptomgr.notests" and of_debian.endswith(" word\n")
+    limit = int((IMAGES / "lib/recipe.py").read_text().split("\nCMDLINE_MAX = ")[1].split()[0])
+    assert len(of_debian) - len("word\n") + limit <= 511, "more than the daemon takes"
+
+
+def each_group_of_the_kernels_options_has_a_reason(temp):
+    seen = set()
+    for group in (IMAGES / "kernel.config").read_text().strip().split("\n\n"):
+        lines = group.splitlines()
+        assert lines[0].startswith("# "), group
+        names = [line.split("=")[0] for line in lines if not line.startswith("#")]
+        assert all(re.fullmatch(r'CONFIG_\w+=(y|n|\d+|"[^"]*")', line)
+                   for line in lines if not line.startswith("#")), group
+        assert not seen & set(names), seen & set(names)
+        seen |= set(names)
+
+
+def an_option_that_linux_does_not_take_ends_the_build(temp):
+    """As it is when what the option needs was not asked for."""
+    make = 'make() { sed "$change" "$source/.fragment" >"$source/.config"; }; source=$cache; '
+    done = shell(make + "kernel_own_config $cache", cache=temp, change="")
+    assert done.returncode == 0, done.stderr
+    for change, told in (("/CONFIG_EROFS_FS=/d", "CONFIG_EROFS_FS=y"),
+                         ("s/# CONFIG_MODULES is not set/CONFIG_MODULES=y/", "CONFIG_MODULES=n")):
+        done = shell(make + "kernel_own_config $cache", cache=temp, change=change)
+        assert done.returncode == 1 and done.stderr.split()[-1] == told, done.stderr
+
+
 def call(test):
     with tempfile.TemporaryDirectory(prefix="cup-images-") as name:
         test(pathlib.Path(name))
@@ -452,7 +532,11 @@ TESTS = [
     hostile_archives_are_refused_and_leave_nothing, an_image_that_is_used_stays,
     who_uses_an_image_is_called_as_the_daemon_does,
     names_of_images_lead_nowhere_else, two_images_differ_by_packages_and_sizes,
-    pip_names_no_stubs_of_types,
+    pip_names_no_stubs_of_types, a_kernel_is_taken_from_the_cache_or_made,
+    a_refresh_takes_the_newest_kernel_there_is_without_lists,
+    a_kernels_words_come_before_the_recipes,
+    each_group_of_the_kernels_options_has_a_reason,
+    an_option_that_linux_does_not_take_ends_the_build,
 ]
 
 if __name__ == "__main__":
