@@ -818,21 +818,26 @@ PROMPT = re.compile(rb"\n[^\n]*(?:>>>|\.\.\.) [^\n]*$")
 
 
 def at_terminal(fixture, typed, *argv):
-    """Types lines, each when a prompt is there; returns output and status.
+    """Types lines, each at a prompt; returns output and status.
 
-    A prompt is on the last line, and newer than what was typed: libedit may
-    draw one twice, and what comes between two of them is not always read.
+    A line is typed with how many statements have run before it. A prompt is on
+    the last line, newer than what was typed, and nothing has followed it for a
+    moment: libedit may draw one twice, and takes the terminal over after that.
+    What comes earlier, while code runs, is the terminal's, and a Ctrl-D is lost.
     """
     pid, master = pty.fork()
     if pid == 0:
         os.execve(CTL, [str(CTL), *argv], fixture.env(TERM="xterm", HOME=str(fixture.dir)))
-    seen, mark = b"\n", 0
+    seen, mark, end = b"\n", 0, time.monotonic() + WAIT
     try:
-        while select.select([master], [], [], 60)[0] and (chunk := os.read(master, 4096)):
-            seen += chunk
-            if typed and PROMPT.search(seen, mark):
+        while time.monotonic() < end:
+            if select.select([master], [], [], 0.3)[0]:
+                if not (chunk := os.read(master, 4096)):
+                    break
+                seen += chunk
+            elif typed and PROMPT.search(seen, mark) and len(codes(fixture)) >= typed[0][0]:
                 mark = len(seen)
-                os.write(master, typed.pop(0))
+                os.write(master, typed.pop(0)[1])
         os.kill(pid, signal.SIGKILL)
     except OSError:
         pass
@@ -846,8 +851,9 @@ def codes(fixture):
 
 
 def a_shell_runs_statements_when_they_are_whole(fx):
-    typed = [b"x = (1,\n", b"2)\n", b"for i in x:\n", b"    print(i)\n", b"\n",
-             b"lost\x03", b"x\n", b"\x04"]
+    typed = [(0, b"x = (1,\n"), (0, b"2)\n"), (1, b"for i in x:\n"),
+             (1, b"    print(i)\n"), (1, b"\n"), (2, b"lost\x03"), (2, b"x\n"),
+             (3, b"\x04")]
     seen, status = at_terminal(fx, typed, "shell", "cntr_1")
     assert status == 0, seen
     assert codes(fx) == ["x = (1,\n2)\n", "for i in x:\n    print(i)\n\n", "x\n"]
@@ -858,7 +864,7 @@ def a_shell_runs_statements_when_they_are_whole(fx):
 
 
 def a_shell_without_a_container_makes_and_removes_one(fx):
-    seen, status = at_terminal(fx, [b"1\n", b"\x04"], "shell")
+    seen, status = at_terminal(fx, [(0, b"1\n"), (1, b"\x04")], "shell")
     assert status == 0, seen
     assert fx.calls() == ["POST /v1/containers", "POST /v1/containers/cntr_1/exec",
                           "DELETE /v1/containers/cntr_1"]
