@@ -114,9 +114,9 @@ class Tree:
     def leave_out(self, what):
         self.left_out[what] = self.left_out.get(what, 0) + 1
 
-    def add_layer(self, layer):
+    def add_layer(self, layer, source):
         fresh = set()
-        for info in layer:
+        for info in members(layer, source):
             self.add(info, layer, fresh)
 
     def add(self, info, layer, fresh):
@@ -221,14 +221,31 @@ class Limited:
 
     def __init__(self, file):
         self.file = file
-        self.left = BYTES_MAX + (ENTRIES_MAX << 10)
+        self.bytes = 0
 
     def read(self, size):
         data = self.file.read(size)
-        self.left -= len(data)
-        if self.left < 0:
+        self.bytes += len(data)
+        if self.bytes > BYTES_MAX + (ENTRIES_MAX << 10):
             raise ForeignError(f"a layer has more than {BYTES_MAX >> 30} GiB")
         return data
+
+
+def members(layer, source):
+    """All of a layer. umoci leaves out the zeros after the last file's data, and
+    as others read that, so do we; data that is cut off is another matter."""
+    end = 0
+    while True:
+        try:
+            info = layer.next()
+        except tarfile.ReadError:
+            if end <= source.bytes < end + -end % tarfile.BLOCKSIZE:
+                return
+            raise
+        if info is None:
+            return
+        end = info.offset_data + (info.size if info.isreg() else 0)
+        yield info
 
 
 UNPACKERS = ((b"\x1f\x8b", ["gzip", "-dc"]), (b"\x28\xb5\x2f\xfd", ["zstd", "-dcq"]),
@@ -243,10 +260,11 @@ def add_packed(tree, path):
                    ["cat"])
     with subprocess.Popen([*command, "--", str(path)],
                           stdout=subprocess.PIPE) as unpacker:
+        source = Limited(unpacker.stdout)
         try:
-            with tarfile.open(fileobj=Limited(unpacker.stdout), mode="r|",
+            with tarfile.open(fileobj=source, mode="r|",
                               errors="surrogateescape") as layer:
-                tree.add_layer(layer)
+                tree.add_layer(layer, source)
         except BaseException:
             unpacker.kill()
             raise

@@ -237,6 +237,19 @@ def a_giant_is_refused_before_it_is_read(temp):
     assert found is None and "GiB" in said
 
 
+def zeros_after_the_last_file_may_lack_but_nothing_of_it(temp):
+    whole = layer(member("d"), member("d/x", b"x" * 700))
+    end = 2 * 512 + 700
+    for size in (512, 600, 1023, 1024, end - 1, end, end + 1, 2047, 2048, 2560,
+                 len(whole)):
+        (temp / "in.tar").write_bytes(whole[:size])
+        found, _ = flatten(f"tar:{temp}/in.tar", temp)
+        if size >= end:
+            assert found["d/x"][1] == b"x" * 700, size
+        else:
+            assert not found or "d/x" not in found, size
+
+
 def what_is_no_archive_is_refused(temp):
     for data in (b"", b"x" * 5000, b"\x1f\x8b" + b"x" * 100,
                  layer(member("x", b"x" * 2000))[:1500]):
@@ -527,7 +540,8 @@ TESTS = [
     hard_links_lead_to_files_of_the_tree_only,
     whiteouts_take_away_what_layers_below_had,
     a_layer_that_is_not_what_its_digest_says_is_refused,
-    a_giant_is_refused_before_it_is_read, what_is_no_archive_is_refused,
+    a_giant_is_refused_before_it_is_read,
+    zeros_after_the_last_file_may_lack_but_nothing_of_it, what_is_no_archive_is_refused,
     a_changed_file_is_found, an_image_goes_to_another_host_as_one_file,
     hostile_archives_are_refused_and_leave_nothing, an_image_that_is_used_stays,
     who_uses_an_image_is_called_as_the_daemon_does,
