@@ -6,6 +6,7 @@ so that timers fire after as many of them in every run, and a plugin counts
 them all, in the agent, Linux and Python alike.
 """
 
+import contextlib
 import pathlib
 import struct
 import subprocess
@@ -51,27 +52,34 @@ class Counter:
         return (self.read() - before) / times
 
 
-def boot(image, turns):
-    """Counts until it listens, until it is ready, and in messages."""
+@contextlib.contextmanager
+def counted(image, memory_mib=512):
+    """A VM whose guest listens, and its counter."""
     with tempfile.TemporaryDirectory(prefix="cup-bench-") as temp:
         directory = pathlib.Path(temp)
         directory.chmod(0o755)
         counter = Counter(directory)
-        with Machine(image, memory_mib=512, cpu_khz=KHZ,
+        with Machine(image, memory_mib=memory_mib, cpu_khz=KHZ,
                      options=counter.options()) as machine:
             machine.start()
             machine.await_guest(time.monotonic() + 2 * BOOT_SECONDS)
-            listens = counter.read()
-            guest = machine.guest(patience=BOOT_SECONDS)
-            # The same moment in every run: what reads the clock takes as long.
-            guest.connect(emulated=True)
-            ready = counter.read()
-            for _ in range(10):
-                guest.run(PRINT)
-            prints = [counter.around(lambda: guest.run(PRINT), 30)
-                      for _ in range(turns)]
-            pings = [counter.around(lambda: guest.ping(1), 30)
-                     for _ in range(turns)]
+            yield machine, counter
+
+
+def boot(image, turns):
+    """Counts until it listens, until it is ready, and in messages."""
+    with counted(image) as (machine, counter):
+        listens = counter.read()
+        guest = machine.guest(patience=BOOT_SECONDS)
+        # The same moment in every run: what reads the clock takes as long.
+        guest.connect(emulated=True)
+        ready = counter.read()
+        for _ in range(10):
+            guest.run(PRINT)
+        prints = [counter.around(lambda: guest.run(PRINT), 30)
+                  for _ in range(turns)]
+        pings = [counter.around(lambda: guest.ping(1), 30)
+                 for _ in range(turns)]
     return {"listens": listens, "ready": ready, "prints": prints,
             "pings": pings}
 

@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	%reldir%/baseline.json \
 	%reldir%/creates.py \
 	%reldir%/executions.py \
+	%reldir%/imports \
 	%reldir%/instructions.c \
 	%reldir%/instructions.py \
 	%reldir%/measure.py \
