@@ -22,7 +22,7 @@ EXPRESSION_MAX = 1000
 
 # Debian's short names whose SPDX name is not the same but for its versions.
 NAMES = {
-    "expat": "MIT", "mit/x11": "MIT", "x11": "X11", "isc": "ISC",
+    "expat": "MIT", "mit": "MIT", "mit/x11": "MIT", "x11": "X11", "isc": "ISC",
     "bsd-2-clause": "BSD-2-Clause", "bsd-3-clause": "BSD-3-Clause",
     "bsd-4-clause": "BSD-4-Clause", "zlib": "Zlib", "public-domain":
     "LicenseRef-public-domain", "artistic": "Artistic-1.0-Perl",
