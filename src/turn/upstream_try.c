@@ -242,6 +242,10 @@ static int judge_transfer(const struct upstream_call *call, CURLcode result,
 {
 	bool slow = result == CURLE_OPERATION_TIMEDOUT;
 
+	/* What it is written to here is memory, and refuses for lack of it. */
+	if (result == CURLE_OUT_OF_MEMORY || result == CURLE_WRITE_ERROR)
+		return error_set_errno(&ret->error, -ENOMEM,
+				       "Cannot hear a model's answer");
 	*ret = (struct upstream_failure){
 		.transient = result != CURLE_PEER_FAILED_VERIFICATION &&
 			     result != CURLE_SSL_CACERT_BADFILE,
