@@ -287,6 +287,8 @@ static int create_or_wait(struct create *cr, struct error *err)
 	int r;
 
 	r = admission_check(cr->core, mib ? mib : pool_memory_mib(pool), err);
+	if (r >= 0)
+		r = pool_check_boots(pool, err);
 	if (r < 0)
 		return r;
 	if (waiting_is_empty(pool))

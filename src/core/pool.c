@@ -125,6 +125,7 @@ void pools_update(struct core *core, const struct vmd_hello *hello)
 		pool_update(&core->pools.pool[i], hello);
 		pool_drop_stale(&core->pools.pool[i]);
 		core->pools.pool[i].backoff = 0;
+		core->pools.pool[i].boots_failed = 0;
 		pool_refill(&core->pools.pool[i]);
 		waiting_pump(&core->pools.pool[i]);
 	}
@@ -248,6 +249,42 @@ void pool_vm_gone(struct pool *pool, struct vm *vm)
 			pool->backoff = POOL_BACKOFF_MAX;
 	}
 	pool_refill(pool);
+}
+
+void pool_booted(struct pool *pool, bool ready)
+{
+	if (ready) {
+		pool->boots_failed = 0;
+		return;
+	}
+	if (++pool->boots_failed == POOL_BOOTS_FAILED_MAX)
+		log_error(NULL, 0,
+			  "The last %d VMs of pool '%s' did not boot, one is "
+			  "tried each %d s",
+			  POOL_BOOTS_FAILED_MAX, pool->name,
+			  (int)(POOL_SHUT_USEC / USEC_PER_SEC));
+	pool->shut_until = usec_add(clock_boot(pool->core->guest_clock),
+				    POOL_SHUT_USEC);
+}
+
+int pool_check_boots(struct pool *pool, struct error *err)
+{
+	usec_t now = clock_boot(pool->core->guest_clock);
+
+	if (pool->boots_failed < POOL_BOOTS_FAILED_MAX ||
+	    pool_find_state(pool, VM_READY, VM_READY))
+		return 0;
+	if (now >= pool->shut_until) {
+		/* This one finds out for those that come behind it. */
+		pool->shut_until = usec_add(now, POOL_SHUT_USEC);
+		return 0;
+	}
+	err->retry_after_sec =
+		(unsigned)((pool->shut_until - now) / USEC_PER_SEC) + 1;
+	error_set_reason(err, end_reason_name(END_BOOT_FAILED));
+	return error_set(err, ERR_HYPERVISOR,
+			 "The last virtual machines of pool '%s' did not boot",
+			 pool->name);
 }
 
 uint32_t pool_memory_mib(const struct pool *pool)

@@ -29,6 +29,10 @@ struct vm;
 #define POOL_BACKOFF_MIN USEC_PER_SEC
 #define POOL_BACKOFF_MAX (60 * USEC_PER_SEC)
 
+/* After so many boots in a row that failed, a create may try one now and then. */
+#define POOL_BOOTS_FAILED_MAX 5
+#define POOL_SHUT_USEC (10 * USEC_PER_SEC)
+
 /* When to look again whether the host is still busy. */
 #define POOL_PRESSURE_PAUSE (2 * USEC_PER_SEC)
 
@@ -59,6 +63,8 @@ struct pool {
 	uint64_t vm_count; /* claimed ones and dying ones, too */
 	struct timer *refill;
 	usec_t backoff; /* 0: the last one was fine */
+	unsigned boots_failed; /* in a row, of all its VMs */
+	usec_t shut_until;     /* no create boots one before; boot clock */
 	struct waiting waiting;
 	usec_t refill_from; /* no VM is started before; boot clock */
 
@@ -105,6 +111,17 @@ void pool_vm_gone(struct pool *pool, struct vm *vm);
 
 /** pool_set_ready() - Keep so many ready from now on, and end those beyond */
 void pool_set_ready(struct pool *pool, uint64_t target);
+
+/** pool_booted() - A VM of its image has become ready, or never will */
+void pool_booted(struct pool *pool, bool ready);
+
+/**
+ * pool_check_boots() - Whether a VM may be booted for a create
+ *
+ * An image that boots no more would keep the host busy with nothing else, the
+ * more so the more its clients try again.
+ */
+int pool_check_boots(struct pool *pool, struct error *err);
 
 /** pool_memory_mib() - Of its VMs that ask for nothing more */
 uint32_t pool_memory_mib(const struct pool *pool);

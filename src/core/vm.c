@@ -336,6 +336,14 @@ static void vm_strike(void *object)
 	}
 }
 
+/* Whether it says something about its image, rather than about the host. */
+static bool is_failed_boot(const struct vm *vm)
+{
+	return !vm->was_ready && !vm->restored &&
+	       (vm->reason == END_BOOT_FAILED ||
+		vm->reason == END_GUEST_PANIC || vm->reason == END_VM_CRASHED);
+}
+
 void vm_gone(struct vm *vm, enum end_reason reason, uint64_t cpu_usec)
 {
 	if (vm->state == VM_DEAD)
@@ -349,6 +357,8 @@ void vm_gone(struct vm *vm, enum end_reason reason, uint64_t cpu_usec)
 	vm_enter(vm, VM_DEAD);
 	log_info(&vm->scope, "VM is gone (%s)", end_reason_name(vm->reason));
 
+	if (is_failed_boot(vm))
+		pool_booted(vm->pool, false);
 	vm_strike(vm);
 	if (vm->container)
 		container_vm_gone(vm->container,
@@ -365,6 +375,9 @@ enum end_reason vm_end_of_vmd(const struct vm *vm, uint32_t vmd_reason)
 	/* vmd drops a create that it, or the daemon, was killed over. */
 	if (vmd_reason == VMD_REASON_ABANDONED && vm->assigned_usec == 0 &&
 	    strcmp(vm->boot_id, vm->core->boot_id) == 0)
+		return END_BOOT_FAILED;
+	/* A kernel that does not find its first program only starts again. */
+	if (vmd_reason == VMD_REASON_SHUTDOWN && !vm->was_ready && !vm->restored)
 		return END_BOOT_FAILED;
 	return end_reason_of_vmd(vmd_reason);
 }

@@ -170,6 +170,7 @@ void vm_became_ready(struct vm *vm,
 		(void)failpoint("create-guest-ready");
 		vm_enter(vm, VM_READY);
 		vm->was_ready = true;
+		pool_booted(vm->pool, true);
 		if (!vm->restored) {
 			boot_trace_ready(&vm->trace, stages,
 					 clock_boot(vm->core->guest_clock));

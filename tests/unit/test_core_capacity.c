@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/json.h"
+#include "core/core_priv.h"
 
 /* Room for sessions: who gets it, who is refused, and that it comes back. */
 
@@ -61,6 +62,38 @@ static void a_pool_that_fails_waits_longer_each_time(void **state)
 		fixture_settle(fx);
 	}
 	assert_in_range(fx->vmd.creates, 10, 30);
+}
+
+/* Each boot costs the host seconds, and its clients try again by themselves. */
+static void an_image_that_boots_no_more_is_tried_now_and_then(void **state)
+{
+	struct fixture *fx = *state;
+	struct answer a;
+	char c[ID_SIZE];
+	unsigned i;
+
+	fx->vmd.fail_create = -EIO;
+	fixture_start(fx);
+	for (i = 0; i < POOL_BOOTS_FAILED_MAX; i++) {
+		fixture_create(fx, NULL, 0, &a);
+		fixture_settle(fx);
+		assert_int_equal(fx->vmd.creates, i + 1);
+	}
+	for (i = 0; i < 3; i++) {
+		const struct container_spec spec = { .name = "x" };
+
+		a = (struct answer){ .called = false };
+		assert_true(core_container_create(fx->core, &fx->who, &spec,
+						  on_container, &a, &a.err) < 0);
+		assert_int_equal(a.err.code, ERR_HYPERVISOR);
+		assert_string_equal(a.err.reason, "boot_failed");
+		assert_in_range(a.err.retry_after_sec, 1, 11);
+	}
+	assert_int_equal(fx->vmd.creates, POOL_BOOTS_FAILED_MAX);
+	fx->vmd.fail_create = 0;
+	clock_advance(fx->clock, POOL_SHUT_USEC);
+	(void)fixture_session(fx, c);
+	(void)fixture_session(fx, c);
 }
 
 static void refuse(struct fixture *fx, const struct container_spec *spec,
@@ -253,12 +286,15 @@ static void creates_that_fail_give_back_all_they_took(void **state)
 	fixture_start(fx);
 	fx->vmd.fail_create = -EIO;
 	for (failed = 0; failed < 1000; failed += ROOM) {
+		/* What is looked at is room, not that so many fail. */
+		pool_booted(pool_find(fx->core, "default"), true);
 		assert_int_equal(admit(fx, ROOM + 1, a), ROOM);
 		for (i = 0; i < ROOM; i++)
 			fixture_wait_state(fx, a[i].id, SESSION_VIEW_ENDED);
 	}
 	fixture_settle(fx);
 	fx->vmd.fail_create = 0;
+	pool_booted(pool_find(fx->core, "default"), true);
 	assert_int_equal(admit(fx, 2 * ROOM, a), ROOM);
 }
 
@@ -356,6 +392,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_claim_from_the_pool_asks_nobody),
 		TEST(a_pool_that_fails_waits_longer_each_time),
+		TEST(an_image_that_boots_no_more_is_tried_now_and_then),
 		TEST(what_cannot_be_had_is_refused_and_costs_nothing),
 		TEST(a_pools_image_can_be_looked_at),
 		TEST(memory_that_the_host_does_not_have_is_refused),
