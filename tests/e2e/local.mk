@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	%reldir%/test_artifacts.py \
 	%reldir%/test_clients.py \
 	%reldir%/test_cupolactl.py \
+	%reldir%/test_custom_image.py \
 	%reldir%/test_examples.py \
 	%reldir%/test_execution_api.py \
 	%reldir%/test_execution_faults.py \
