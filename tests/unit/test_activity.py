@@ -227,8 +227,11 @@ QUIET = {
     "GET /api/projects/{}/toolboxes/{}": lambda b: b.get(f"{TOOLBOX}?api-version=v1"),
     "GET /admin/v1/sessions": lambda b: b.admin("GET", "/admin/v1/sessions"),
     "GET /admin/v1/sessions/{}": lambda b: b.admin("GET", f"/admin/v1/sessions/{b.container}"),
+    "GET /admin/v1/sessions/{}/console": lambda b: b.admin("GET", f"/admin/v1/sessions/{b.container}/console"),
+    "GET /admin/v1/top": lambda b: b.admin("GET", "/admin/v1/top"),
     "GET /admin/v1/status": lambda b: b.admin("GET", "/admin/v1/status"),
     "GET /admin/v1/audit": lambda b: b.admin("GET", "/admin/v1/audit"),
+    "POST /admin/v1/audit": lambda b: b.admin("POST", "/admin/v1/audit"),
     "GET /admin/v1/usage": lambda b: b.admin("GET", "/admin/v1/usage"),
     "GET /admin/v1/artifacts": lambda b: b.admin("GET", f"/admin/v1/artifacts?container={b.container}"),
     "GET /admin/v1/artifacts/{}/content": lambda b: b.admin("GET", f"/admin/v1/artifacts/{b.file}/content"),
@@ -296,6 +299,8 @@ GET /admin/v1/doctor
 GET /admin/v1/images
 GET /admin/v1/models
 GET /admin/v1/pools
+POST /admin/v1/pools/{}
+POST /admin/v1/probe
 POST /admin/v1/models/test
 GET /admin/v1/drain
 POST /admin/v1/drain
