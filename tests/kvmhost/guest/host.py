@@ -9,7 +9,10 @@ import socket
 import subprocess
 import time
 
-REBOOT = object()
+# What a test returns to have the host start anew before the next: in order, or as
+# if the power had failed.
+REBOOT = "reboot"
+CRASH = "crash"
 SOCKET = "/run/cupola/cupola.sock"
 IMAGES = pathlib.Path("/var/lib/cupola/images")
 VMS = pathlib.Path("/var/lib/cupola/vmd/vm")
@@ -45,14 +48,22 @@ def until(condition, what, seconds=PATIENCE):
         time.sleep(0.3)
 
 
+def figure(name, value):
+    """For whoever reads the results."""
+    print(f"tap: # {name}: {value:.1f}", flush=True)
+
+
 def circumstances():
     """What someone who reads of a failure would ask for first."""
     journal = run("journalctl", "--no-pager", "-q", "-n", "25", "-o",
                   "short-monotonic", "-u", "cupola*", "-u", "libvirtd",
                   check=False)
-    kernel = run("journalctl", "--no-pager", "-q", "-n", "10", "-k", "-g",
+    kernel = run("journalctl", "--no-pager", "-q", "-n", "50", "-k", "-g",
                  "DENIED|oom|segfault", check=False)
-    return journal.stdout + kernel.stdout
+    # libvirt's helper may not look into images, and need not.
+    lines = [line for line in kernel.stdout.splitlines(keepends=True)
+             if "virt-aa-helper" not in line]
+    return journal.stdout + "".join(lines[-10:])
 
 
 # ---------------------------------------------------------------- systemd

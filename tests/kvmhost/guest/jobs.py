@@ -2,8 +2,8 @@
 
 A test is a function test_… of a test_….py; they run in the order of their files
 and lines, on one host, and each says what it shows by its name. One that
-returns REBOOT has the host start anew before the next. What a test wants to
-find again then, it puts into host.state.
+returns REBOOT or CRASH has the host start anew before the next. What a test
+wants to find again then, it puts into host.state.
 
 Exit status: 0 when all have run, 1 while the host is about to restart.
 """
@@ -11,6 +11,7 @@ Exit status: 0 when all have run, 1 while the host is about to restart.
 import importlib
 import inspect
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -19,10 +20,9 @@ import traceback
 
 import host
 
-REBOOT = host.REBOOT
 PLACE = pathlib.Path("/var/lib/kvmhost")
 # The order matters: a file finds the host as the ones before it leave it.
-FILES = ["install", "session", "restart", "removal"]
+FILES = ["install", "session", "restart", "vsock", "fleet", "removal"]
 
 
 def tap(text):
@@ -72,10 +72,18 @@ def main():
         answer = run(number, test)
         (PLACE / "next").write_text(json.dumps(number))
         (PLACE / "state").write_text(json.dumps(host.state))
-        if answer is REBOOT:
-            subprocess.run(["systemctl", "--no-block", "reboot"], check=True)
+        if answer:
+            restart(answer)
             return 1
     return 0
+
+
+def restart(how):
+    if how == host.CRASH:
+        os.sync()
+        pathlib.Path("/proc/sysrq-trigger").write_text("b")
+    else:
+        subprocess.run(["systemctl", "--no-block", "reboot"], check=True)
 
 
 sys.exit(main())

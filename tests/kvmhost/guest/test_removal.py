@@ -9,6 +9,19 @@ NO_QUESTIONS = {"DEBIAN_FRONTEND": "noninteractive",
                 "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
+def vms_so_far():
+    """libvirt keeps a log of each."""
+    return len(list(pathlib.Path("/var/log/libvirt/qemu").glob("vm_*.log")))
+
+
+def test_ten_vms_leave_the_image_as_it_was():
+    while vms_so_far() < 10:
+        one = host.Session(f"image-{vms_so_far()}")
+        assert one.output("print(1)") == "1\n"
+        one.delete()
+    assert host.image_state() == host.state["images"]
+
+
 def test_removal_ends_vms_and_keeps_what_is_stored():
     one = host.Session("last")
     one.output("print(1)")

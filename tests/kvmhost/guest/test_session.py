@@ -69,11 +69,3 @@ def test_nothing_is_left_of_a_session():
     host.until(lambda: not host.qemus(), "QEMU to be gone")
     host.until(lambda: not list(host.VMS.iterdir()), "directories to be gone")
     assert host.differences() == []
-
-
-def test_ten_vms_leave_the_image_as_it_was():
-    for i in range(7):
-        one = host.Session(f"image-{i}")
-        assert one.output("print(1)") == "1\n"
-        one.delete()
-    assert host.image_state() == host.state["images"]
