@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	%reldir%/test_analyst.py \
 	%reldir%/test_artifact_faults.py \
 	%reldir%/test_artifacts.py \
+	%reldir%/test_boot_faults.py \
 	%reldir%/test_clients.py \
 	%reldir%/test_cupolactl.py \
 	%reldir%/test_custom_image.py \
