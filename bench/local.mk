@@ -12,4 +12,5 @@ EXTRA_DIST += \
 	%reldir%/run \
 	%reldir%/sides.py \
 	%reldir%/small_calls.py \
-	%reldir%/transfer.py
+	%reldir%/transfer.py \
+	%reldir%/words

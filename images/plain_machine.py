@@ -29,6 +29,10 @@ SCRATCH_MIB = 512
 CPU = "max,avx=off,avx2=off,fma=off,f16c=off"
 
 
+# Those of cupola-vmd, see src/vmd/machine_create.c, but for "quiet".
+WORDS = ("console=ttyS0 panic=-1 oops=panic unknown_nmi_panic i8042.noaux "
+         "i8042.nokbd 8250.nr_uarts=1 no_timer_check tsc=reliable")
+
 LISTENING = "cupola-guest: listening"
 
 
@@ -40,14 +44,17 @@ class Machine:
     """One VM with its vsock backend, in a directory of its own.
 
     cpu_khz: the rate that the guest is told its time stamp counter has, if not
-    the host's. options: more of QEMU's.
+    the host's. options: more of QEMU's. change: words to add to the
+    kernel's command line or, with a "-", to leave out.
     """
 
-    def __init__(self, image, memory_mib=1024, cpu_khz=None, options=()):
+    def __init__(self, image, memory_mib=1024, cpu_khz=None, options=(),
+                 change=()):
         self.image = image
         self.memory_mib = memory_mib
         self.cpu_khz = cpu_khz or processor_khz()
         self.options = options
+        self.change = change
         self.nonce = secrets.token_bytes(32)
         self.user = user_to_be()
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="cupola-vm."))
@@ -117,9 +124,14 @@ class Machine:
         and then waits for ever for a tick.
         """
         manifest = (self.image / "manifest.json").read_text("utf-8")
-        return ("console=ttyS0 panic=-1 no_timer_check tsc=reliable "
-                f"tsc_early_khz={self.cpu_khz} "
-                + json.loads(manifest)["cmdline"])
+        words = [*WORDS.split(), f"tsc_early_khz={self.cpu_khz}",
+                 *json.loads(manifest)["cmdline"].split()]
+        for word in self.change:
+            if word.startswith("-"):
+                words.remove(word[1:])
+            else:
+                words.append(word)
+        return " ".join(words)
 
     def spawn(self, *command):
         user = {}

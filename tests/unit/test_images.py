@@ -502,6 +502,16 @@ def a_kernels_words_come_before_the_recipes(temp):
     assert len(of_debian) - len("word\n") + limit <= 511, "more than the daemon takes"
 
 
+def an_image_is_tried_with_the_daemons_words(temp):
+    """images/smoke and bench/words say what a guest of the daemon does."""
+    source = (IMAGES.parent / "src/vmd/machine_create.c").read_text()
+    says = "".join(re.findall('"(.*?)"', re.search(
+        r"#define BASE_CMDLINE(.*?)\n\n.*?#define TSC_CMDLINE(.*?)\n", source, re.S)[0]))
+    tried = re.search(r"\nWORDS = \((.*?)\)\n", (IMAGES / "plain_machine.py").read_text(), re.S)
+    assert set("".join(re.findall('"(.*?)"', tried[1])).split()) == set(
+        says.removesuffix(" tsc_early_khz=").split()), says
+
+
 def each_group_of_the_kernels_options_has_a_reason(temp):
     seen = set()
     for group in (IMAGES / "kernel.config").read_text().strip().split("\n\n"):
@@ -549,6 +559,7 @@ TESTS = [
     pip_names_no_stubs_of_types, a_kernel_is_taken_from_the_cache_or_made,
     a_refresh_takes_the_newest_kernel_there_is_without_lists,
     a_kernels_words_come_before_the_recipes,
+    an_image_is_tried_with_the_daemons_words,
     each_group_of_the_kernels_options_has_a_reason,
     an_option_that_linux_does_not_take_ends_the_build,
 ]
