@@ -218,7 +218,9 @@ static void tell_ready(struct upstream_answer *a)
 		struct upstream_said_call *call = &a->calls[a->open];
 
 		tell_call(a, call);
-		if (!call->complete || a->open + 1 == a->count)
+		/* Behind one that ended without a name none is told: it is
+		 * the answer's failure. */
+		if (!call->complete || !call->told || a->open + 1 == a->count)
 			return;
 		a->open++;
 	}

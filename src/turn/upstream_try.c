@@ -242,6 +242,11 @@ static int judge_transfer(const struct upstream_call *call, CURLcode result,
 {
 	bool slow = result == CURLE_OPERATION_TIMEDOUT;
 
+	if (result == CURLE_WRITE_ERROR &&
+	    call->transfer.head > UPSTREAM_HEAD_MAX)
+		return error_set(&ret->error, ERR_UPSTREAM,
+				 "The model's server answered with a head of "
+				 "more than %d bytes", UPSTREAM_HEAD_MAX);
 	/* What it is written to here is memory, and refuses for lack of it. */
 	if (result == CURLE_OUT_OF_MEMORY || result == CURLE_WRITE_ERROR)
 		return error_set_errno(&ret->error, -ENOMEM,
