@@ -15,6 +15,7 @@
 #include "../unit/core_fixture.h"
 
 #include "base/cleanup.h"
+#include "core/pool.h"
 
 /* Rows of ended sessions make a store slow: it begins anew after so many. */
 enum { INPUTS_PER_STORE = 200 };
@@ -159,6 +160,8 @@ static void open_session(struct play *p, enum opening opening)
 {
 	struct answer a;
 
+	/* Guests that never get ready here tell nothing of the image. */
+	pool_booted(pool_find(p->fx->core, CORE_POOL_DEFAULT), true);
 	p->fx->vmd.mute_guests = opening == OPENING_PROOF;
 	fixture_create(p->fx, NULL, 0, &a);
 	strcpy(p->container, a.id);
