@@ -7,6 +7,11 @@
  * An id is a prefix that tells the kind and at least 128 random bits, in
  * letters, digits, '_' and '-', and never longer than 64 characters. It is not
  * guessable, but it is no secret either: what protects an object is its tenant.
+ *
+ * Those that are long enough have the second in which they were made before the
+ * random bits, as the ids of hosted services do. So new rows of a table lie beside
+ * each other in its index by id: a write touches one page of it, and not a page
+ * for each row, however many rows there are. Nothing reads the time out of an id.
  */
 
 #include <stdbool.h>

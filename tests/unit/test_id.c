@@ -1,6 +1,8 @@
 #include "test.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "base/hex.h"
 #include "base/id.h"
@@ -23,6 +25,19 @@ static void ids_have_their_form_and_differ(void **state)
 			assert_int_equal(id_is((enum id_kind)other, a),
 					 other == kind);
 	}
+}
+
+static void long_ids_begin_with_their_second(void **state)
+{
+	char id[ID_SIZE], from[9], until[9];
+
+	(void)state;
+	(void)snprintf(from, sizeof(from), "%08x", (unsigned)time(NULL));
+	assert_int_equal(id_new(ID_CONTAINER, id), 0);
+	(void)snprintf(until, sizeof(until), "%08x", (unsigned)time(NULL));
+	id[strlen("cntr_") + 8] = '\0';
+	assert_true(strcmp(id + strlen("cntr_"), from) >= 0);
+	assert_true(strcmp(id + strlen("cntr_"), until) <= 0);
 }
 
 static void what_has_not_the_form_is_no_id(void **state)
@@ -107,6 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ids_have_their_form_and_differ),
+		cmocka_unit_test(long_ids_begin_with_their_second),
 		cmocka_unit_test(what_has_not_the_form_is_no_id),
 		cmocka_unit_test(all_letters_come_up_about_as_often),
 		cmocka_unit_test(hex_goes_there_and_back),
