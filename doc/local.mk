@@ -26,4 +26,5 @@ dist_doc_DATA += \
 	%reldir%/troubleshooting.md \
 	%reldir%/walkthrough.md
 
-EXTRA_DIST += %reldir%/check-long.log %reldir%/soak-real.log
+EXTRA_DIST += %reldir%/check-long.log %reldir%/kvmhost.log \
+	%reldir%/soak-real.log
