@@ -6,21 +6,24 @@
 #include "base/timer.h"
 #include "core/core_priv.h"
 
-/* Those that fail again come to the end of the list, behind @last. */
+/*
+ * Those that fail again come to the end of the list. As many are tried as there
+ * were, whoever is dropped meanwhile, so that this ends in any case.
+ */
 static void on_due(struct timer *t, void *userdata)
 {
 	struct core *core = userdata;
-	struct owed *owed, *last = TAILQ_LAST(&core->owing.list, owed_list);
+	struct owed *owed;
+	size_t left = 0;
 
 	(void)t;
-	while ((owed = TAILQ_FIRST(&core->owing.list))) {
+	TAILQ_FOREACH (owed, &core->owing.list, entry)
+		left++;
+	while (left-- > 0 && (owed = TAILQ_FIRST(&core->owing.list))) {
 		void (*write)(void *object) = owed->write;
-		bool is_last = owed == last;
 
 		owed_drop(core, owed);
 		write(owed->object);
-		if (is_last)
-			break;
 	}
 }
 

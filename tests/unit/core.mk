@@ -21,6 +21,7 @@ unit_tests += \
 	%reldir%/test_core_events \
 	%reldir%/test_core_exec \
 	%reldir%/test_core_files \
+	%reldir%/test_core_owed \
 	%reldir%/test_core_placing \
 	%reldir%/test_core_handle \
 	%reldir%/test_core_hostile \
@@ -125,6 +126,9 @@ tests_unit_test_core_parts_LDADD = $(core_test_libs)
 
 tests_unit_test_core_restart_SOURCES = %reldir%/test_core_restart.c $(core_fixture)
 tests_unit_test_core_restart_LDADD = $(core_test_libs)
+
+tests_unit_test_core_owed_SOURCES = %reldir%/test_core_owed.c $(core_fixture)
+tests_unit_test_core_owed_LDADD = $(core_test_libs)
 
 tests_unit_test_core_room_SOURCES = %reldir%/test_core_room.c $(core_fixture) \
 	%reldir%/tenant_fixture.c %reldir%/tenant_fixture.h
