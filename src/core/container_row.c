@@ -51,17 +51,6 @@ static void write_later(struct container *c, int r)
 	owed_add(c->core, &c->owed, container_write, NULL, c);
 }
 
-static void container_commit(struct container *c, struct store_batch *batch,
-			     store_done_fn *done)
-{
-	int r = store_commit(c->core->store, batch, done, c);
-
-	if (r >= 0)
-		return;
-	store_batch_free(batch);
-	done(c, r);
-}
-
 static void on_saved(void *userdata, int r)
 {
 	struct container *c = userdata;
@@ -77,7 +66,7 @@ void container_save(struct container *c)
 
 	c->owes_row = false;
 	container_put_row(c, batch);
-	container_commit(c, batch, on_saved);
+	core_commit_then(c->core, batch, on_saved, c);
 }
 
 static void on_assigned_saved(void *userdata, int r)
@@ -97,7 +86,7 @@ void container_save_assigned(struct container *c)
 		vm_put_row(c->vm, batch);
 	c->owes_assigned = false;
 	usage_add(c, batch, "assigned", NULL, 1);
-	container_commit(c, batch, on_assigned_saved);
+	core_commit_then(c->core, batch, on_assigned_saved, c);
 }
 
 static void on_end_saved(void *userdata, int r)
@@ -119,7 +108,7 @@ void container_save_end(struct container *c)
 	if (c->owes_assigned)
 		usage_add(c, batch, "assigned", NULL, 1);
 	usage_add_end(c, batch);
-	container_commit(c, batch, on_end_saved);
+	core_commit_then(c->core, batch, on_end_saved, c);
 }
 
 static void container_write(void *object)

@@ -129,6 +129,17 @@ void core_commit(struct core *core, struct store_batch *batch,
 	log_error(scope, r, "Cannot write to the database");
 }
 
+void core_commit_then(struct core *core, struct store_batch *batch,
+		      store_done_fn *done, void *userdata)
+{
+	int r = store_commit(core->store, batch, done, userdata);
+
+	if (r >= 0)
+		return;
+	store_batch_free(batch);
+	done(userdata, r);
+}
+
 /* ------------------------------------------------------------------- sweep */
 
 static void on_swept(void *userdata, int r, const struct store_swept *swept)

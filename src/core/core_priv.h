@@ -137,4 +137,12 @@ void core_commit(struct core *core, struct store_batch *batch,
 int core_commit_for(struct core *core, struct store_batch *batch,
 		    core_done_fn done, void *userdata, struct error *err);
 
+/**
+ * core_commit_then() - Commit a batch whose end its owner acts upon
+ * @batch:	Taken over in any case
+ * @done:	Called in any case, and at once if it cannot be begun
+ */
+void core_commit_then(struct core *core, struct store_batch *batch,
+		      store_done_fn *done, void *userdata);
+
 #endif

@@ -290,12 +290,12 @@ static void exec_commit(struct exec *e, struct store_batch *batch,
 {
 	int r = exec_put_all(e, batch);
 
-	if (r >= 0)
-		r = store_commit(e->core->store, batch, done, e);
-	if (r < 0) {
-		store_batch_free(batch);
-		done(e, r);
+	if (r >= 0) {
+		core_commit_then(e->core, batch, done, e);
+		return;
 	}
+	store_batch_free(batch);
+	done(e, r);
 }
 
 static void exec_save_again(void *object);

@@ -51,7 +51,6 @@ static void tell_skipped(struct container *c)
 static void harvest_keep(struct container *c)
 {
 	struct store_batch *batch;
-	int r;
 
 	pull_give_up(c->harvest);
 	tell_skipped(c);
@@ -61,11 +60,7 @@ static void harvest_keep(struct container *c)
 	pull_each(c->harvest, count_file, c);
 	(void)failpoint("harvest-before-commit");
 	/* The end of the session is committed later, so this is seen first. */
-	r = store_commit(c->core->store, batch, on_harvest_saved, NULL);
-	if (r < 0) {
-		store_batch_free(batch);
-		on_harvest_saved(NULL, r);
-	}
+	core_commit_then(c->core, batch, on_harvest_saved, NULL);
 }
 
 static void on_pulled(void *userdata)
