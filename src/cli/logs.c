@@ -73,6 +73,17 @@ static int add_match(struct cli *cli, struct logs *l, const char *id)
 	return 0;
 }
 
+/* journalctl takes a word that is no number for an option of its own. */
+static int add_lines(struct cli *cli, struct logs *l, const char *lines)
+{
+	if (!*lines || lines[strspn(lines, "0123456789")])
+		return cli_fail(cli, CLI_USAGE,
+				"--lines takes a number, not '%s'", lines);
+	add(l, "--lines");
+	add(l, lines);
+	return 0;
+}
+
 static int become_journalctl(struct cli *cli, struct logs *l)
 {
 	/* execvp() changes none of them; its prototype is older than const. */
@@ -109,8 +120,9 @@ int cmd_logs(struct cli *cli, int argc, char **argv)
 	if (follow)
 		add(&l, "--follow");
 	if (lines) {
-		add(&l, "--lines");
-		add(&l, lines);
+		r = add_lines(cli, &l, lines);
+		if (r < 0)
+			return r;
 	}
 	if (since) {
 		add(&l, "--since");

@@ -809,6 +809,9 @@ def logs_asks_the_journal_by_the_kind_of_id(fx):
     assert words[2:] == ["--output=json", "--follow", "--lines", "5",
                          "--since", "today", "SYSLOG_IDENTIFIER=cupolad",
                          "SYSLOG_IDENTIFIER=cupola-vmd"], words
+    for lines in ("-3", "", "5x", "--output=json"):
+        got = fx.ctl("logs", "--lines", lines, status=2, PATH=path)
+        assert got.stderr == f"cupolactl: --lines takes a number, not '{lines}'\n" and not got.stdout
     got = fx.ctl("logs", status=7, PATH=str(fx.dir / "none"))
     assert "journalctl" in got.stderr
     assert fx.asked == []
