@@ -4,6 +4,7 @@ Only what Python brings along is used, so that the run needs nothing but a build
 with ./configure --enable-failpoints. The same with real VMs is in real.py.
 """
 
+import contextlib
 import ctypes
 import http.client
 import json
@@ -368,3 +369,17 @@ class Host:
         self.log.close()
         if not keep:
             shutil.rmtree(self.top, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def serving(settings=None):
+    """A daemon with no VM in stock, ready for clients; its log is shown if what it is for fails."""
+    host = Host({"pool.default.ready": "0", "pool.default.min": "0", **(settings or {})})
+    try:
+        host.start_for_clients()
+        yield host
+    except BaseException:
+        sys.stderr.write((host.top / "log").read_text())
+        raise
+    finally:
+        host.remove(keep=False)

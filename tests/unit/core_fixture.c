@@ -315,6 +315,13 @@ void fixture_create(struct fixture *fx, const char *const *files, size_t count,
 		fail_msg("%s", ret->err.message);
 }
 
+void fixture_create_held(struct fixture *fx, struct answer *ret)
+{
+	fx->vmd.hold_creates = true;
+	fixture_create(fx, NULL, 0, ret);
+	RUN_UNTIL(fx, fx->vmd.creates == 1);
+}
+
 struct container_view fixture_container(struct fixture *fx, const char *id)
 {
 	struct container_view view;

@@ -105,6 +105,9 @@ void on_json(void *userdata, const char *json, size_t size,
 void fixture_create(struct fixture *fx, const char *const *files, size_t count,
 		    struct answer *ret);
 
+/** fixture_create_held() - The same, and vmd, asked for its VM, says nothing yet */
+void fixture_create_held(struct fixture *fx, struct answer *ret);
+
 /** fixture_session() - A container that is RUNNING; Return: its guest */
 struct scripted_guest *fixture_session(struct fixture *fx, char id[ID_SIZE]);
 

@@ -20,7 +20,7 @@ sys.path.insert(0, str(TOP / "tests" / "chaos"))
 sys.path.insert(0, str(TOP / "tests" / "upstream"))
 
 import tap  # noqa: E402
-from host import Host, wait_until  # noqa: E402
+from host import serving, wait_until  # noqa: E402
 from model import Model  # noqa: E402
 
 PATIENCE = 60
@@ -317,17 +317,9 @@ def routes():
 
 @contextlib.contextmanager
 def bench():
-    with Model() as model:
-        host = Host({"pool.default.ready": "0", "pool.default.min": "0", "test.clock": "yes",
-                     "test.minute_seconds": "60", "model.url": model.url, "model.name": "m"})
-        try:
-            host.start_for_clients()
-            yield Bench(host)
-        except BaseException:
-            sys.stderr.write((host.top / "log").read_text())
-            raise
-        finally:
-            host.remove(keep=False)
+    with Model() as model, serving({"test.clock": "yes", "test.minute_seconds": "60", "model.url": model.url,
+                                    "model.name": "m"}) as host:
+        yield Bench(host)
 
 
 def watched(b, route):

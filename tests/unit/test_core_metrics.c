@@ -63,9 +63,7 @@ static void without_a_pool_there_is_nothing_to_find(void **state)
 	struct answer a;
 
 	fixture_start(fx);
-	fx->vmd.hold_creates = true;
-	fixture_create(fx, NULL, 0, &a);
-	RUN_UNTIL(fx, fx->vmd.creates == 1);
+	fixture_create_held(fx, &a);
 	clock_advance(fx->clock, 2 * USEC_PER_SEC);
 	vmd_answer_creates(&fx->vmd);
 	fixture_wait_state(fx, a.id, SESSION_VIEW_RUNNING);

@@ -265,9 +265,7 @@ static void a_create_cut_short_is_boot_failed(void **state)
 	struct answer a;
 
 	fixture_start(fx);
-	fx->vmd.hold_creates = true;
-	fixture_create(fx, NULL, 0, &a);
-	RUN_UNTIL(fx, fx->vmd.creates == 1);
+	fixture_create_held(fx, &a);
 	fixture_kill(fx);
 	guest_free(fx->vmd.vms[0].guest);
 	fx->vmd.count = 0;
@@ -284,9 +282,7 @@ static void a_create_that_vmd_dropped_is_boot_failed(void **state)
 	struct answer a;
 
 	fixture_start(fx);
-	fx->vmd.hold_creates = true;
-	fixture_create(fx, NULL, 0, &a);
-	RUN_UNTIL(fx, fx->vmd.creates == 1);
+	fixture_create_held(fx, &a);
 	fixture_kill(fx);
 	fx->vmd.vms[0].state = VMD_STATE_GONE;
 	fx->vmd.vms[0].reason = VMD_REASON_ABANDONED;

@@ -265,9 +265,7 @@ static void delete_works_in_every_state(void **state)
 	struct answer a;
 
 	fixture_start(fx);
-	fx->vmd.hold_creates = true;
-	fixture_create(fx, NULL, 0, &a);
-	RUN_UNTIL(fx, fx->vmd.creates == 1);
+	fixture_create_held(fx, &a);
 	erase(fx, a.id); /* being created */
 	fx->vmd.hold_creates = false;
 

@@ -19,7 +19,7 @@ os.environ.setdefault("CUPOLA_BUILD", os.environ.get("abs_top_builddir", "build"
 sys.path.insert(0, str(TOP / "tests" / "chaos"))
 
 import tap  # noqa: E402
-from host import BUILD, Host, Refused, is_alive, wait_until  # noqa: E402
+from host import BUILD, Refused, is_alive, serving, wait_until  # noqa: E402
 
 PATIENCE = 60
 DESTROY = "vmd-stop-before-destroy"
@@ -87,16 +87,9 @@ class Victim:
 def victim():
     if f"\0{DESTROY}\0".encode() not in (BUILD / "tests/chaos/cupola-vmd").read_bytes():
         raise tap.Skip("there are no failpoints: configure --enable-failpoints")
-    host = Host({"pool.default.ready": "0", "pool.default.min": "0", "pool.default.max": "1", "session.queue": "0"})
-    try:
-        host.start_for_clients()
+    with serving({"pool.default.max": "1", "session.queue": "0"}) as host:
         yield Victim(host)
         assert host.stop() == 0
-    except BaseException:
-        sys.stderr.write((host.top / "log").read_text())
-        raise
-    finally:
-        host.remove(keep=False)
 
 
 def a_destroy_that_fails_keeps_its_room_and_is_repeated():

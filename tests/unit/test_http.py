@@ -31,7 +31,7 @@ os.environ.setdefault("CUPOLA_BUILD", os.environ.get("abs_top_builddir", "build"
 sys.path.insert(0, str(TOP / "tests" / "chaos"))
 
 import tap  # noqa: E402
-from host import Host, Refused, wait_until  # noqa: E402
+from host import Host, Refused, serving, wait_until  # noqa: E402
 
 CROWD = 10000
 CRAMPED = 80
@@ -40,16 +40,9 @@ PATIENCE = 60
 
 @contextlib.contextmanager
 def daemon(settings=None):
-    host = Host({"pool.default.ready": "0", "pool.default.min": "0", **(settings or {})})
-    try:
-        host.start_for_clients()
+    with serving(settings) as host:
         yield host
         assert host.stop() == 0
-    except BaseException:
-        sys.stderr.write((host.top / "log").read_text())
-        raise
-    finally:
-        host.remove(keep=False)
 
 
 def log_of(host):

@@ -22,7 +22,7 @@ sys.path.insert(0, str(TOP / "tests" / "chaos"))
 sys.path.insert(0, str(TOP / "tests" / "upstream"))
 
 import tap  # noqa: E402
-from host import Host, wait_until  # noqa: E402
+from host import serving, wait_until  # noqa: E402
 from model import Model  # noqa: E402
 
 PATIENCE = 60
@@ -48,19 +48,10 @@ def serve_everything(host):
 
 @contextlib.contextmanager
 def daemon():
-    with Model() as model:
-        host = Host({"pool.default.ready": "0", "pool.default.min": "0", "pool.other.image": "python",
-                     "pool.other.ready": "0", "pool.other.min": "0",
-                     "model.url": model.url, "model.name": "m", "model.second.url": model.url,
-                     "model.second.name": 'strange "\\ name'})
-        try:
-            host.start_for_clients()
-            yield host
-        except BaseException:
-            sys.stderr.write((host.top / "log").read_text())
-            raise
-        finally:
-            host.remove(keep=False)
+    with Model() as model, serving({"pool.other.image": "python", "pool.other.ready": "0", "pool.other.min": "0",
+                                    "model.url": model.url, "model.name": "m", "model.second.url": model.url,
+                                    "model.second.name": 'strange "\\ name'}) as host:
+        yield host
 
 
 FIGURES = None

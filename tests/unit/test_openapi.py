@@ -20,7 +20,7 @@ os.environ.setdefault("CUPOLA_BUILD", str(BUILD))
 sys.path.insert(0, str(TOP / "tests" / "chaos"))
 
 import tap  # noqa: E402
-from host import Host, wait_until  # noqa: E402
+from host import serving, wait_until  # noqa: E402
 
 METHODS = ("get", "put", "post", "delete", "patch")
 PATIENCE = 60
@@ -193,17 +193,10 @@ class Checked:
 
 @contextlib.contextmanager
 def daemon(settings=None):
-    host = Host({"pool.default.ready": "0", "pool.default.min": "0", "test.clock": "yes",
-                 "model.url": "http://127.0.0.1:9/v1", "model.name": "m:7b", "model.retries": "0",
-                 "model.slash.url": "http://127.0.0.1:9/v1", "model.slash.name": "maker/m", **(settings or {})})
-    try:
-        host.start_for_clients()
+    with serving({"test.clock": "yes", "model.url": "http://127.0.0.1:9/v1", "model.name": "m:7b",
+                  "model.retries": "0", "model.slash.url": "http://127.0.0.1:9/v1", "model.slash.name": "maker/m",
+                  **(settings or {})}) as host:
         yield Checked(host)
-    except BaseException:
-        sys.stderr.write((host.top / "log").read_text())
-        raise
-    finally:
-        host.remove(keep=False)
 
 
 def try_files(c):

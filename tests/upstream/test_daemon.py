@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 """Models of a whole daemon: lists, figures and "cupolactl model", as TAP. No VM."""
 
-import contextlib
 import json
 import os
 import shutil
@@ -17,24 +16,10 @@ BUILD = Path(os.environ.get("abs_top_builddir", HERE.parent.parent / "build"))
 os.environ.setdefault("CUPOLA_BUILD", str(BUILD))
 sys.path[:0] = [str(HERE), str(HERE.parent / "chaos")]
 
-from host import Host, wait_until  # noqa: E402
+from host import serving, wait_until  # noqa: E402
 from model import Model  # noqa: E402
 
 PATIENCE = 60
-NO_VM = {"pool.default.ready": "0", "pool.default.min": "0"}
-
-
-@contextlib.contextmanager
-def daemon(settings):
-    host = Host({**NO_VM, **settings})
-    try:
-        host.start_for_clients()
-        yield host
-    except BaseException:
-        sys.stderr.write((host.top / "log").read_text())
-        raise
-    finally:
-        host.remove(keep=False)
 
 
 def ctl(host, *argv, status=0):
@@ -52,7 +37,7 @@ def three(model):
 
 
 def models_are_listed_with_where_they_are():
-    with Model() as model, daemon(three(model)) as host:
+    with Model() as model, serving(three(model)) as host:
         lines = ctl(host, "model", "list").splitlines()
         assert [line.split()[:2] for line in lines[1:]] == [["main", "chat"], ["other", "responses"], ["lost", "chat"]]
         assert "other-7b" in lines[2] and f"{model.url}/responses" in lines[2]
@@ -61,7 +46,7 @@ def models_are_listed_with_where_they_are():
 
 
 def a_test_asks_for_words_and_for_a_call():
-    with Model() as model, daemon(three(model)) as host:
+    with Model() as model, serving(three(model)) as host:
         for name in ("main", "other"):
             lines = ctl(host, "model", "test", name).splitlines()
             assert [line.split()[:3] for line in lines[1:]] == [[name, "text", "ok"], [name, "call", "ok"]]
@@ -82,7 +67,7 @@ def a_test_asks_for_words_and_for_a_call():
 def a_trace_reaches_the_model_and_the_log():
     trace_id = "0af7651916cd43dd8448eb211c80319c"
     trace = f"00-{trace_id}-b7ad6b7169203331-01"
-    with Model() as model, daemon({"model.url": model.url, "model.name": "m"}) as host:
+    with Model() as model, serving({"model.url": model.url, "model.name": "m"}) as host:
         def ask(**headers):
             answer = host.json("POST", "/v1/responses", {"model": "m", "input": "hello"}, headers=headers)
             assert answer["status"] == "completed", answer
@@ -125,7 +110,7 @@ def keys_are_read_again():
         for path in files.values():
             write_key(path, "sesame-first\n")
         settings = {**three(model), "model.key_file": files["main"], "model.other.key_file": files["other"]}
-        with daemon(settings) as host:
+        with serving(settings) as host:
             for name in files:
                 ctl(host, "model", "test", name)
             model.key = "sesame-second"
@@ -148,7 +133,7 @@ def keys_are_read_again():
 
 
 def a_daemon_that_ends_waits_for_no_model():
-    with Model(always="!dead") as model, daemon({"model.url": model.url, "model.name": "m"}) as host:
+    with Model(always="!dead") as model, serving({"model.url": model.url, "model.name": "m"}) as host:
         asking = subprocess.Popen([BUILD / "cupolactl", "model", "test", "m"], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, env={**os.environ, "CUPOLA_SOCKET": f"{host.dir}/cupola.sock"})
         while not model.log:
