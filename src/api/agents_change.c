@@ -46,7 +46,6 @@ static int write_text(const struct version_fields *fields, struct buf *text,
 {
 	struct json_string description = fields->description;
 	struct json_writer w = JSON_WRITER_INIT(text);
-	int r;
 
 	json_write_object(&w, NULL);
 	json_write_bytes(&w, "description",
@@ -57,13 +56,7 @@ static int write_text(const struct version_fields *fields, struct buf *text,
 	else
 		write_empty(&w, "metadata");
 	json_write_value(&w, "definition", fields->definition);
-	json_write_close(&w);
-	r = json_write_end(&w);
-	if (r == -EMSGSIZE)
-		return error_set(err, ERR_BAD_REQUEST,
-				 "The version is larger than %d bytes",
-				 CORE_DEFINITION_MAX);
-	return r < 0 ? error_set_errno(err, r, "Cannot make an agent") : 0;
+	return definitions_write_end(&w, err);
 }
 
 static int read_version(struct request *req, struct version_fields *ret,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/definitions.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,4 +68,17 @@ void definitions_write_version(struct json_writer *w, const char *key,
 
 	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)version);
 	json_write_string(w, key, text);
+}
+
+int definitions_write_end(struct json_writer *w, struct error *err)
+{
+	int r;
+
+	json_write_close(w);
+	r = json_write_end(w);
+	if (r == -EMSGSIZE)
+		return error_set(err, ERR_BAD_REQUEST,
+				 "The version is larger than %d bytes",
+				 CORE_DEFINITION_MAX);
+	return r < 0 ? error_set_errno(err, r, "Cannot write the version") : 0;
 }

@@ -42,4 +42,11 @@ int definitions_refuse_name(struct error *err);
 void definitions_write_version(struct json_writer *w, const char *key,
 			       uint64_t version);
 
+/**
+ * definitions_write_end() - Close a version's text, which has its own ceiling
+ *
+ * Return: 0; ERR_BAD_REQUEST if it is larger than that
+ */
+int definitions_write_end(struct json_writer *w, struct error *err);
+
 #endif

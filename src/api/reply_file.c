@@ -8,7 +8,6 @@
  */
 #include "api/reply.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <string.h>
 
 #include "api/request.h"
+#include "api/uri.h"
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "base/media_type.h"
@@ -149,15 +149,7 @@ static int write_disposition(struct buf *b, const char *filename)
 	}
 	if (r == 0)
 		r = buf_add_str(b, "\"; filename*=UTF-8''");
-	for (s = filename; *s && r == 0; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c < 0x80 && (isalnum(c) || strchr("-._~", c)))
-			r = buf_add_byte(b, c);
-		else
-			r = buf_printf(b, "%%%02X", c);
-	}
-	return r;
+	return r < 0 ? r : uri_escape(filename, b);
 }
 
 void reply_attachment(struct request *req, const char *type,

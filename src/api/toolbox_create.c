@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New versions of toolboxes: what is asked for, checked and kept. */
-#include <errno.h>
 #include <string.h>
 
 #include "api/api_error.h"
@@ -60,7 +59,6 @@ static int write_definition(const struct version_fields *fields,
 			    struct buf *text, struct error *err)
 {
 	struct json_writer w = JSON_WRITER_INIT(text);
-	int r;
 
 	json_write_object(&w, NULL);
 	json_write_bytes(&w, "description", fields->description.data,
@@ -71,13 +69,7 @@ static int write_definition(const struct version_fields *fields,
 		json_write_value(&w, "skills", fields->skills);
 	if (fields->policies)
 		json_write_value(&w, "policies", fields->policies);
-	json_write_close(&w);
-	r = json_write_end(&w);
-	if (r == -EMSGSIZE)
-		return error_set(err, ERR_BAD_REQUEST,
-				 "The version is larger than %d bytes",
-				 CORE_DEFINITION_MAX);
-	return r < 0 ? error_set_errno(err, r, "Cannot make a toolbox") : 0;
+	return definitions_write_end(&w, err);
 }
 
 static int read_definition(struct request *req, struct buf *text,

@@ -87,7 +87,8 @@ int uri_uint(const char *name, const char *text, uint64_t *ret,
 	     struct error *err);
 
 /**
- * uri_escape() - Append a string as one path segment or query value
+ * uri_escape() - Append a string as one path segment, query value, or header
+ *	parameter of RFC 5987
  *
  * Everything but the unreserved characters of RFC 3986 is written as "%XX".
  * Return: as buf_add()
