@@ -48,9 +48,13 @@ def until(condition, what, seconds=PATIENCE):
         time.sleep(0.3)
 
 
-def figure(name, value):
+def say(text):
     """For whoever reads the results."""
-    print(f"tap: # {name}: {value:.1f}", flush=True)
+    print(f"tap: # {text}", flush=True)
+
+
+def figure(name, value):
+    say(f"{name}: {value:.1f}")
 
 
 def circumstances():

@@ -69,3 +69,13 @@ def test_nothing_is_left_of_a_session():
     host.until(lambda: not host.qemus(), "QEMU to be gone")
     host.until(lambda: not list(host.VMS.iterdir()), "directories to be gone")
     assert host.differences() == []
+
+
+def test_the_doctor_proves_kvm_and_finds_nothing_bad():
+    done = host.ctl("doctor", check=False)
+    for line in done.stdout.splitlines():
+        host.say(line)
+    assert done.returncode == 0, done
+    proof = re.search(r"^good +probe +KVM boots 'default'.*vsock answers in",
+                      done.stdout, re.M)
+    assert proof, done
