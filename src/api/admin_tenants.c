@@ -197,6 +197,13 @@ static uint64_t limit(int64_t value)
 	return value == LIMIT_KEPT ? TENANT_KEEP : (uint64_t)value;
 }
 
+/* A tenant is its own. */
+static void note_tenant(struct request *req, const char *id)
+{
+	(void)snprintf(req->audit_object, sizeof(req->audit_object), "%s", id);
+	(void)snprintf(req->audit_tenant, sizeof(req->audit_tenant), "%s", id);
+}
+
 static int set_tenant(struct request *req, const char *id, struct error *err)
 {
 	struct tenant_fields f = {
@@ -219,8 +226,7 @@ static int set_tenant(struct request *req, const char *id, struct error *err)
 				     JSON_UNKNOWN_REFUSED, &f, err);
 	if (r < 0)
 		return r;
-	(void)snprintf(req->audit_object, sizeof(req->audit_object), "%s",
-		       id ? id : f.id.data);
+	note_tenant(req, id ? id : f.id.data);
 	to = (struct tenant_limits){
 		.max_sessions = limit(f.max_sessions),
 		.max_executions = limit(f.max_executions),
@@ -270,6 +276,7 @@ int admin_tenants_delete(struct request *req, struct error *err)
 {
 	int r;
 
+	note_tenant(req, req->match.param[0]);
 	r = core_admin_tenant_delete(req->core, req->match.param[0],
 				     on_tenant_deleted, req, err);
 	return r < 0 ? r : ROUTE_PENDING;

@@ -79,6 +79,7 @@ static int read_spec(struct request *req, struct exec_fields *fields,
 	spec->stdin_data = fields->stdin_text.data;
 	spec->stdin_len = fields->stdin_text.length;
 	spec->spill = fields->spill;
+	spec->request = req->id;
 	spec->trace = trace_parent(&req->head.trace);
 	return idempotency_read(req, &spec->idempotency, err);
 }

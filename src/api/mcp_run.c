@@ -192,6 +192,7 @@ static int read_run(struct mcp_call *call, const struct json_field *table,
 		.code = ret->code.data,
 		.code_len = ret->code.length,
 		.spill = true,
+		.request = call->req->id,
 		.trace = trace_parent(&call->req->head.trace),
 	};
 	return read_time(call, ret->timeout_s, &call->spec.timeout_usec, err);

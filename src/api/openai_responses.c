@@ -84,6 +84,7 @@ int openai_responses_create(struct request *req, struct error *err)
 	struct turn_request turn = {
 		.project = req->match.project,
 		.agent = req->match.agent,
+		.request = req->id,
 		.trace = trace_parent(&req->head.trace),
 	};
 	struct json_object *body;

@@ -270,6 +270,10 @@ static int admit(struct request *req, const char *method, struct error *err)
 	r = auth_check(req, err);
 	if (r < 0)
 		return r;
+	/* Now: afterwards it may be gone. */
+	if (req->match.route->audit && req->match.param[0])
+		core_admin_owner(req->core, req->match.param[0],
+				 req->audit_tenant);
 	return body_begin(req, err);
 }
 

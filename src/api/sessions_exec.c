@@ -293,6 +293,7 @@ static int run_read(struct request *req, struct run *run,
 	run->spec.spill = true;
 	session_form_note(&run->form, run->note);
 	run->spec.note = run->note;
+	run->spec.request = req->id;
 	run->spec.trace = trace_parent(&req->head.trace);
 	return exec_timeout_read(req, "timeoutInSeconds",
 				 (double)fields.timeout, 0,

@@ -18,6 +18,13 @@ int core_admin_containers(struct core *core, bool all,
  * one object, appended to @ret_json or given to the callback.
  */
 
+/**
+ * core_admin_owner() - Whose a key, container, VM or artifact is
+ * @ret_tenant:	"" if it is nobody's, or there is no such thing
+ */
+void core_admin_owner(struct core *core, const char *id,
+		      char ret_tenant[CORE_TENANT_MAX + 1]);
+
 /** core_admin_inspect() - Everything about one container or VM */
 int core_admin_inspect(struct core *core, const char *id, struct buf *ret_json,
 		       struct error *err);

@@ -40,6 +40,7 @@ struct exec_spec {
 	usec_t timeout_usec; /* 0: the default of 120 s */
 	bool spill;
 	const char *note; /* comes back with each view; NULL: "" */
+	const char *request; /* its id, for the log; NULL: none */
 	const char *trace; /* trace_parent() of the request */
 	struct idempotency idempotency;
 };

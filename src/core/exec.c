@@ -123,6 +123,15 @@ void exec_set_trace(struct exec *e, const char *parent)
 	e->scope.trace_id = trace_id(&e->trace);
 }
 
+/* Entries of the log about it are found by the request, too. */
+static void exec_set_request(struct exec *e, const char *request)
+{
+	if (!request)
+		return;
+	(void)snprintf(e->request, sizeof(e->request), "%s", request);
+	e->scope.request_id = e->request;
+}
+
 /* One of a live container: in the map, and in nobody's list yet. */
 static int exec_join(struct exec *e, struct container *c)
 {
@@ -183,6 +192,7 @@ int exec_new(struct container *c, const struct exec_spec *spec,
 	e->spill = spec->spill;
 	(void)snprintf(e->note, sizeof(e->note), "%s",
 		       spec->note ? spec->note : "");
+	exec_set_request(e, spec->request);
 	exec_set_trace(e, spec->trace);
 	e->created_usec = clock_wall(c->core->clock);
 	e->kernel_epoch = c->kernel_epoch;

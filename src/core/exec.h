@@ -112,6 +112,7 @@ struct exec {
 	usec_t timeout_usec;
 	bool spill;
 	char note[CORE_NOTE_SIZE];
+	char request[ID_SIZE]; /* that it was started by; "" after a restart */
 	struct trace trace;
 	bool queued_on_disk; /* source is in the store */
 	usec_t created_usec; /* wall */

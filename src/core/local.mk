@@ -61,6 +61,7 @@ libcore_a_SOURCES = \
 	%reldir%/pool_metrics.c %reldir%/pool_metrics.h \
 	%reldir%/notice.c %reldir%/notice.h \
 	%reldir%/owed.c %reldir%/owed.h \
+	%reldir%/owner.c \
 	%reldir%/parts.c %reldir%/parts.h \
 	%reldir%/parts_assemble.c \
 	%reldir%/probe.c \

@@ -57,12 +57,14 @@ struct upstream *turns_upstream(struct turns *turns);
  * @body:	As the client sent it; borrowed during the call only
  * @project:	The path's, or NULL
  * @agent:	The agent that the path names, or NULL
+ * @request:	Its id, for the log
  * @trace:	trace_parent() of the request
  */
 struct turn_request {
 	const struct json_object *body;
 	const char *project;
 	const char *agent;
+	const char *request;
 	const char *trace;
 };
 

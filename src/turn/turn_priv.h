@@ -149,6 +149,7 @@ struct turn {
 	struct principal who;
 	enum core_dialect dialect;
 	char agent[TURN_AGENT_MAX + 1]; /* with its project; "" without one */
+	char request[ID_SIZE];
 	struct trace trace;
 	struct ask ask;
 	enum turn_state state; /* turn_enter() writes it */

@@ -179,6 +179,7 @@ int turn_run(struct turn *t, struct part *part, struct error *err)
 		.code = buf_str(&item->text),
 		.code_len = item->text.length,
 		.spill = true,
+		.request = t->request,
 		.trace = trace_parent(&t->trace),
 	};
 	struct ticket *ticket = turn_ticket(t);

@@ -386,6 +386,8 @@ int turn_create(struct turns *turns, const struct principal *who,
 	if (r < 0)
 		return r;
 	t->dialect = request->project ? DIALECT_FOUNDRY : DIALECT_OPENAI;
+	(void)snprintf(t->request, sizeof(t->request), "%s", request->request);
+	t->scope.request_id = t->request;
 	if (trace_read(request->trace, &t->trace))
 		t->scope.trace_id = t->trace.id;
 	r = read_request(t, request, err);

@@ -99,6 +99,9 @@ void turn_view_write(const struct turn *t, const struct turn_view *view,
 		json_write_null(w, "usage");
 	}
 	json_write_members(w, t->ask.echo, t->ask.echo_size);
+	/* Clients that sent none see what OpenAI has, and nothing else. */
+	if (trace_id(&t->trace))
+		json_write_string(w, "trace_id", trace_id(&t->trace));
 	if (!view->no_output)
 		write_output(t, moment, view->include, w);
 	json_write_close(w);

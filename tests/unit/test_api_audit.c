@@ -82,6 +82,29 @@ static void a_key_is_noted_with_whose_it_is(void **state)
 	entry = journal_find("AUDIT=key_revoke");
 	assert_non_null(entry);
 	assert_true(journal_has(entry, "OBJECT=key_made"));
+	assert_true(journal_has(entry, "TENANT=acme"));
+}
+
+/* Whatever is acted upon by its id: afterwards it may be gone. */
+static void what_is_done_to_a_tenants_things_is_found_by_the_tenant(void **state)
+{
+	struct fixture *fx = *state;
+	const char *entry;
+
+	(void)ask_locally(fx, "DELETE /admin/v1/sessions/cntr_1", "");
+	entry = journal_find("AUDIT=session_kill");
+	assert_non_null(entry);
+	assert_true(journal_has(entry, "OBJECT=cntr_1"));
+	assert_true(journal_has(entry, "TENANT=acme"));
+	(void)ask_locally(fx, "POST /admin/v1/tenants/beta",
+			  "{\"max_sessions\":1}");
+	entry = journal_find("AUDIT=tenant_change");
+	assert_non_null(entry);
+	assert_true(journal_has(entry, "TENANT=beta"));
+	(void)ask_locally(fx, "DELETE /admin/v1/tenants/beta", "");
+	entry = journal_find("AUDIT=tenant_delete");
+	assert_true(journal_has(entry, "OBJECT=beta"));
+	assert_true(journal_has(entry, "TENANT=beta"));
 }
 
 static void tenants_and_drains_are_noted(void **state)
@@ -124,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_that_is_more_than_a_look_has_a_word),
 		TEST(a_key_is_noted_with_whose_it_is),
+		TEST(what_is_done_to_a_tenants_things_is_found_by_the_tenant),
 		TEST(tenants_and_drains_are_noted),
 		TEST(attempts_that_fail_are_noted_and_looks_are_not),
 	};

@@ -35,6 +35,7 @@ static void start(struct fixture *fx, const char *container, const char *key,
 		.code_len = strlen(CODE),
 		.stdin_data = "secret input",
 		.stdin_len = strlen("secret input"),
+		.request = "req_1",
 		.idempotency = { .key = key },
 	};
 
@@ -82,6 +83,7 @@ static void an_execution_is_noted_before_it_runs_without_its_code(void **state)
 	has(entry, "SYSLOG_IDENTIFIER", "cupola-audit");
 	has(entry, "TENANT", fx->who.tenant);
 	has(entry, "KEY_ID", "key_1");
+	has(entry, "REQUEST_ID", "req_1");
 	has(entry, "SESSION_ID", c);
 	has(entry, "EXEC_ID", a.id);
 	has(entry, "CODE_SHA256", digest_of(CODE));

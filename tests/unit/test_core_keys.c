@@ -94,6 +94,47 @@ static void a_revoked_key_is_told_of_and_its_sessions_stay(void **state)
 			 0);
 }
 
+static void owned_by(struct fixture *fx, const char *id, const char *tenant)
+{
+	char owner[CORE_TENANT_MAX + 1] = "before";
+
+	core_admin_owner(fx->core, id, owner);
+	assert_string_equal(owner, tenant);
+}
+
+/* By its id alone, alive or not: for the audit log. */
+static void whose_a_thing_is_can_be_told(void **state)
+{
+	const struct key_spec spec = { .tenant = "acme" };
+	struct fixture *fx = *state;
+	struct answer a, r = { .called = false };
+	struct principal who;
+	char key[128], vm[ID_SIZE];
+
+	fixture_start(fx);
+	tenant_make_key(fx, &spec, key, &who);
+	assert_int_equal(tenant_create(fx, &who, &a), 0);
+	owned_by(fx, who.key_id, "acme");
+	owned_by(fx, a.id, "acme");
+	fx->who = who;
+	fixture_settle(fx);
+	strcpy(vm, fixture_vm(fx, a.id)->create.vm_id);
+	owned_by(fx, vm, "acme");
+
+	assert_int_equal(core_admin_key_revoke(fx->core, who.key_id, on_done,
+					       &r, &r.err),
+			 0);
+	RUN_UNTIL(fx, r.called);
+	owned_by(fx, who.key_id, "acme");
+	fixture_kill(fx);
+	fixture_start(fx);
+	owned_by(fx, a.id, "acme");
+
+	owned_by(fx, "cntr_0", "");
+	owned_by(fx, "acme", "");
+	owned_by(fx, "", "");
+}
+
 static void an_expired_key_opens_nothing(void **state)
 {
 	const struct key_spec spec = { .tenant = "acme",
@@ -257,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(requests_are_counted_and_paced),
 		TEST(a_revoked_key_is_told_of_and_its_sessions_stay),
+		TEST(whose_a_thing_is_can_be_told),
 		TEST(an_expired_key_opens_nothing),
 		TEST(the_last_use_is_noted_once_a_minute),
 		TEST(time_does_not_tell_where_a_key_is_wrong),

@@ -70,6 +70,12 @@ tests_unit_test_turn_thought_SOURCES = %reldir%/test_turn_thought.c \
 	$(turn_fixture)
 tests_unit_test_turn_thought_LDADD = $(turn_fixture_libs)
 
+unit_tests += %reldir%/test_turn_trace
+tests_unit_test_turn_trace_SOURCES = %reldir%/test_turn_trace.c \
+	$(turn_fixture) $(journal)
+tests_unit_test_turn_trace_LDADD = $(turn_fixture_libs)
+tests_unit_test_turn_trace_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=journal_send
+
 unit_tests += %reldir%/test_turn_truncation
 tests_unit_test_turn_truncation_SOURCES = %reldir%/test_turn_truncation.c \
 	$(turn_fixture)

@@ -133,7 +133,8 @@ struct talk *talk_begin(struct turn_fixture *fx, const char *body)
 	_cleanup_(json_freep) struct json_object *object = NULL;
 	_cleanup_free_ char *text = strdup(body);
 	struct talk *talk = calloc(1, sizeof(*talk));
-	struct turn_request request = { .project = NULL };
+	struct turn_request request = { .request = FIXTURE_REQUEST,
+					.trace = fx->trace };
 
 	assert_non_null(text);
 	assert_non_null(talk);

@@ -29,10 +29,13 @@ struct talk {
 
 enum { FIXTURE_TALKS_MAX = 128 };
 
+#define FIXTURE_REQUEST "req_of_fixture"
+
 struct turn_fixture {
 	struct fixture *core;
 	struct turns *turns;
 	struct upstream *model;
+	const char *trace; /* that requests come with; NULL: none */
 	struct talk *talks[FIXTURE_TALKS_MAX];
 	size_t talk_count;
 };
