@@ -35,6 +35,8 @@ void host_check_smt(const struct host_view *v, struct host_finding *f);
 void host_check_ksm(const struct host_view *v, struct host_finding *f);
 void host_check_swap(const struct host_view *v, struct host_finding *f);
 void host_check_huge_pages(const struct host_view *v, struct host_finding *f);
+
+/* host_holes.c: what is known to be wrong with it */
 void host_check_kernel(const struct host_view *v, struct host_finding *f);
 
 /* host_limits.c: what there is enough of, or right */

@@ -8,7 +8,7 @@
  * None of it keeps a VM from running, so most of it is no more than degraded.
  */
 
-enum { LINE_MAX_SIZE = 512, FIXED_MAX = 8 };
+enum { LINE_MAX_SIZE = 512 };
 
 void host_check_smt(const struct host_view *v, struct host_finding *f)
 {
@@ -117,107 +117,4 @@ void host_check_huge_pages(const struct host_view *v, struct host_finding *f)
 	host_advise(f, "echo auto >/sys/module/kvm/parameters/nx_huge_pages, "
 		       "and options kvm nx_huge_pages=auto in "
 		       "/etc/modprobe.d");
-}
-
-/* ------------------------------------------------------------------- versions */
-
-struct version {
-	unsigned major, minor, patch;
-};
-
-static int version_compare(struct version a, struct version b)
-{
-	if (a.major != b.major)
-		return a.major < b.major ? -1 : 1;
-	if (a.minor != b.minor)
-		return a.minor < b.minor ? -1 : 1;
-	return (a.patch > b.patch) - (a.patch < b.patch);
-}
-
-/**
- * struct hole - One in the kernel's vsock
- * @since:	First version that has it
- * @fixed:	First version of each branch that does not, in order. Later branches
- *		than the last never had it, branches between never lost it
- */
-static const struct hole {
-	const char *cve;
-	struct version since;
-	struct version fixed[FIXED_MAX];
-} holes[] = {
-	{ "CVE-2021-26708", { 5, 5, 0 }, { { 5, 10, 13 }, { 5, 11, 0 } } },
-	{ "CVE-2024-50264",
-	  { 4, 8, 0 },
-	  { { 4, 19, 324 }, { 5, 4, 286 }, { 5, 10, 230 }, { 5, 15, 172 },
-	    { 6, 1, 117 },  { 6, 6, 61 },  { 6, 11, 8 },   { 6, 12, 0 } } },
-	{ "CVE-2025-21756",
-	  { 5, 5, 0 },
-	  { { 6, 1, 131 }, { 6, 6, 79 }, { 6, 12, 16 }, { 6, 13, 4 },
-	    { 6, 14, 0 } } },
-};
-
-static bool has_hole(const struct hole *hole, struct version v)
-{
-	const struct version *fixed = hole->fixed;
-	size_t i;
-
-	if (version_compare(v, hole->since) < 0)
-		return false;
-	for (i = 0; i < FIXED_MAX && fixed[i].major; i++)
-		if (fixed[i].major == v.major && fixed[i].minor == v.minor)
-			return v.patch < fixed[i].patch;
-	return version_compare(v, fixed[i - 1]) < 0;
-}
-
-/*
- * Debian names its packages' version behind the kernel's own, which stays that
- * of the ABI: "6.1.0-28-amd64 … Debian 6.1.119-1".
- */
-static bool kernel_version(const struct host_view *v, struct version *ret)
-{
-	char line[LINE_MAX_SIZE];
-	const char *debian;
-
-	*ret = (struct version){ 0 };
-	if (host_read_line(v, "/proc/version", line, sizeof(line))) {
-		debian = strstr(line, " Debian ");
-		if (debian && sscanf(debian, " Debian %u.%u.%u", &ret->major,
-				     &ret->minor, &ret->patch) >= 2)
-			return true;
-	}
-	return host_read_line(v, "/proc/sys/kernel/osrelease", line,
-			      sizeof(line)) &&
-	       sscanf(line, "%u.%u.%u", &ret->major, &ret->minor,
-		      &ret->patch) >= 2;
-}
-
-void host_check_kernel(const struct host_view *v, struct host_finding *f)
-{
-	struct version version;
-	char names[256] = "";
-	size_t i;
-
-	if (!kernel_version(v, &version)) {
-		host_say(f, HOST_DEGRADED, "The kernel's version is unknown");
-		return;
-	}
-	for (i = 0; i < sizeof(holes) / sizeof(holes[0]); i++) {
-		size_t length = strlen(names);
-
-		if (has_hole(&holes[i], version))
-			snprintf(names + length, sizeof(names) - length,
-				 "%s%s", length > 0 ? ", " : "", holes[i].cve);
-	}
-	if (!names[0]) {
-		host_say(f, HOST_GOOD,
-			 "Linux %u.%u.%u, with no hole in vsock that is known "
-			 "here",
-			 version.major, version.minor, version.patch);
-		return;
-	}
-	host_say(f, HOST_DEGRADED, "Linux %u.%u.%u has holes in vsock: %s",
-		 version.major, version.minor, version.patch, names);
-	host_advise(f, "install the distribution's newest kernel; it may have "
-		       "mended this under an older number, which its changelog "
-		       "tells");
 }

@@ -25,7 +25,7 @@ libcli_a_SOURCES = \
 	%reldir%/files.c \
 	%reldir%/help.c \
 	%reldir%/host.c %reldir%/host.h %reldir%/host_checks.h \
-	%reldir%/host_images.c %reldir%/host_kernel.c %reldir%/host_limits.c \
+	%reldir%/host_holes.c %reldir%/host_images.c %reldir%/host_kernel.c %reldir%/host_limits.c \
 	%reldir%/images.c \
 	%reldir%/inspect.c \
 	%reldir%/keys.c \

@@ -132,46 +132,157 @@ static void a_guest_must_not_stop_the_host_by_its_pages(void **state)
 	assert_int_equal(judge(fx, host_check_huge_pages), HOST_GOOD);
 }
 
-static void kernels_with_holes_in_vsock_are_known(void **state)
+/* What is said of a kernel, by its release and, where there is one, its banner. */
+static const char *told_of(struct fixture *fx, const char *release,
+			   const char *version)
+{
+	host_has(fx, "/proc/sys/kernel/osrelease", release);
+	host_has(fx, "/proc/version", version);
+	(void)judge(fx, host_check_kernel);
+	return fx->finding.text;
+}
+
+static void named(struct fixture *fx, const char *release, const char *cve,
+		  bool expected)
+{
+	const char *text = told_of(fx, release, "");
+	/* That there is none names the last one, too. */
+	bool has = fx->finding.level == HOST_DEGRADED && strstr(text, cve);
+
+	if (has != expected)
+		fail_msg("%s %s %s: %s", release, expected ? "has" : "has not",
+			 cve, text);
+}
+
+/* The last release with it, and the first without, of each branch that is left. */
+static void a_hole_is_there_until_its_branch_was_mended(void **state)
 {
 	static const struct {
-		const char *release;
-		const char *holes; /* NULL: none */
-	} kernels[] = {
-		{ "4.4.0-generic", NULL },
-		{ "4.19.300", "CVE-2024-50264" },
-		{ "4.19.324", NULL },
-		{ "5.10.12", "CVE-2021-26708, CVE-2024-50264, CVE-2025-21756" },
-		{ "5.10.230", "CVE-2025-21756" },
-		{ "6.1.0-28-amd64", "CVE-2024-50264, CVE-2025-21756" },
-		{ "6.1.117", "CVE-2025-21756" },
-		{ "6.1.131", NULL },
-		{ "6.5.13", "CVE-2024-50264, CVE-2025-21756" },
-		{ "6.6.78", "CVE-2025-21756" },
-		{ "6.6.79", NULL },
-		{ "6.12.15", "CVE-2025-21756" },
-		{ "6.12.48+deb13-amd64", NULL },
-		{ "6.14.0-rc1", NULL },
-		{ "7.0.1", NULL },
+		const char *cve;
+		const char *last[11];	/* one step further it is mended */
+	} holes[] = {
+		{ "CVE-2021-26708", { "5.10.12" } },
+		{ "CVE-2024-50264", { "4.19.323", "5.4.285", "5.10.229",
+				      "5.15.171", "6.1.116", "6.6.60",
+				      "6.11.7" } },
+		{ "CVE-2025-21756", { "5.10.234", "5.15.178", "6.1.130",
+				      "6.6.78", "6.12.15", "6.13.3" } },
+		{ "CVE-2025-38618", { "5.4.296", "5.10.240", "5.15.189",
+				      "6.1.147", "6.6.101", "6.12.41",
+				      "6.15.9", "6.16.0" } },
+		{ "CVE-2025-40248", { "5.4.301", "5.10.246", "5.15.196",
+				      "6.1.158", "6.6.117", "6.12.59",
+				      "6.17.9" } },
+		{ "CVE-2026-23069", { "6.1.161", "6.6.121", "6.12.67",
+				      "6.18.7" } },
+		{ "CVE-2026-23086", { "6.1.161", "6.6.121", "6.12.67",
+				      "6.18.7" } },
+		{ "CVE-2026-53132", { "6.12.93", "6.18.35", "7.0.12" } },
 	};
 	struct fixture *fx = *state;
-	size_t i;
+	unsigned major, minor, patch;
+	char next[32];
 
-	for (i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
-		host_has(fx, "/proc/sys/kernel/osrelease", kernels[i].release);
-		assert_int_equal(judge(fx, host_check_kernel),
-				 kernels[i].holes ? HOST_DEGRADED : HOST_GOOD);
-		if (kernels[i].holes &&
-		    !strstr(fx->finding.text, kernels[i].holes))
-			fail_msg("%s: %s", kernels[i].release,
-				 fx->finding.text);
+	for (size_t i = 0; i < sizeof(holes) / sizeof(holes[0]); i++) {
+		for (size_t j = 0; holes[i].last[j]; j++) {
+			named(fx, holes[i].last[j], holes[i].cve, true);
+			assert_int_equal(sscanf(holes[i].last[j], "%u.%u.%u",
+						&major, &minor, &patch), 3);
+			(void)snprintf(next, sizeof(next), "%u.%u.%u", major,
+				       minor, patch + 1);
+			named(fx, next, holes[i].cve, false);
+		}
 	}
-	/* What Debian mended counts, whatever the release says. */
-	host_has(fx, "/proc/sys/kernel/osrelease", "6.1.0-28-amd64");
-	host_has(fx, "/proc/version",
-		 "Linux version 6.1.0-28-amd64 (debian-kernel@lists.debian.org) "
-		 "#1 SMP PREEMPT_DYNAMIC Debian 6.1.147-1 (2025-08-02)\n");
-	assert_int_equal(judge(fx, host_check_kernel), HOST_GOOD);
+}
+
+static void a_hole_begins_and_branches_between_never_lost_it(void **state)
+{
+	struct fixture *fx = *state;
+
+	named(fx, "5.4.200", "CVE-2021-26708", false);
+	named(fx, "5.5.0", "CVE-2021-26708", true);
+	named(fx, "5.9.16", "CVE-2021-26708", true);
+	named(fx, "5.11.0", "CVE-2021-26708", false);
+	named(fx, "6.5.13", "CVE-2024-50264", true);
+	named(fx, "6.12.0", "CVE-2024-50264", false);
+	named(fx, "5.4.300", "CVE-2025-21756", false);
+	named(fx, "6.14.0", "CVE-2025-38618", true);
+	named(fx, "6.17.0", "CVE-2025-38618", false);
+	named(fx, "6.18.0", "CVE-2025-40248", false);
+	named(fx, "6.19.0", "CVE-2026-23086", false);
+	/* A stable release brought it into 6.1, where nobody mended it. */
+	named(fx, "6.1.62", "CVE-2026-53132", false);
+	named(fx, "6.1.63", "CVE-2026-53132", true);
+	named(fx, "6.1.192", "CVE-2026-53132", true);
+	named(fx, "6.2.16", "CVE-2026-53132", false);
+	named(fx, "6.3.0", "CVE-2026-53132", true);
+	named(fx, "6.6.150", "CVE-2026-53132", true);
+	named(fx, "7.1.0", "CVE-2026-53132", false);
+}
+
+static void what_guests_can_use_is_told_apart(void **state)
+{
+	struct fixture *fx = *state;
+
+	assert_string_equal(told_of(fx, "6.1.160", ""),
+			    "Linux 6.1.160 has holes in vsock; guests can use: "
+			    "CVE-2026-23069, CVE-2026-23086, CVE-2026-53132; "
+			    "processes of this host: none");
+	assert_string_equal(told_of(fx, "5.4.301", ""),
+			    "Linux 5.4.301 has holes in vsock; guests can use: "
+			    "CVE-2026-23069, CVE-2026-23086; processes of this "
+			    "host: CVE-2025-40248");
+	assert_non_null(strstr(told_of(fx, "7.1.3-arch1-1", ""),
+			       "has none of the holes"));
+	/* All at a time: nothing is cut off. */
+	assert_non_null(strstr(told_of(fx, "5.10.12", ""), "CVE-2021-26708"));
+	assert_non_null(strstr(told_of(fx, "5.10.12", ""), "CVE-2025-40248"));
+	(void)told_of(fx, "unknown", "");
+	assert_int_equal(fx->finding.level, HOST_DEGRADED);
+}
+
+/* Its package's version counts: the release stays that of the ABI. */
+static void debians_kernels_are_judged_by_their_packages_version(void **state)
+{
+#define BANNER(version)                                             \
+	"Linux version x (debian-kernel@lists.debian.org) (gcc) "   \
+	"#1 SMP PREEMPT_DYNAMIC Debian " version " (2025-08-02)\n"
+	struct fixture *fx = *state;
+
+	(void)told_of(fx, "6.1.0-28-amd64", BANNER("6.1.119-1"));
+	assert_non_null(strstr(fx->finding.text, "Linux 6.1.119 has holes"));
+	assert_null(strstr(fx->finding.text, "CVE-2024-50264"));
+	assert_non_null(strstr(fx->finding.text, "CVE-2025-21756"));
+	assert_non_null(strstr(fx->finding.remedy, "Debian's newest"));
+
+	(void)told_of(fx, "6.12.48+deb13-amd64", BANNER("6.12.48-1"));
+	assert_null(strstr(fx->finding.text, "CVE-2025-38618"));
+	assert_non_null(strstr(fx->finding.text, "CVE-2026-23086"));
+	(void)told_of(fx, "6.12.93+deb12-amd64", BANNER("6.12.93-1~bpo12+1"));
+	assert_non_null(strstr(fx->finding.text, "CVE-2026-53132"));
+	(void)told_of(fx, "6.12.118+deb13-amd64", BANNER("6.12.118-1"));
+	assert_int_equal(fx->finding.level, HOST_GOOD);
+}
+
+/* It accuses nobody of what the distribution may have mended. */
+static void a_number_that_stays_says_what_to_look_for(void **state)
+{
+	static const char *const frozen[] = {
+		"5.14.0-503.el9.x86_64", "6.8.0-45-generic",
+		"6.4.0-150600.23-default", "6.1.0-28-amd64",
+	};
+	struct fixture *fx = *state;
+
+	for (size_t i = 0; i < sizeof(frozen) / sizeof(frozen[0]); i++) {
+		(void)told_of(fx, frozen[i], "");
+		assert_int_equal(fx->finding.level, HOST_DEGRADED);
+		assert_non_null(strstr(fx->finding.text, "mended under this"));
+		assert_non_null(strstr(fx->finding.remedy, "changelog"));
+	}
+	/* These follow the stable releases, or are the developers' own. */
+	assert_null(strstr(told_of(fx, "6.17.9-300.fc43.x86_64", ""), "mended"));
+	assert_null(strstr(told_of(fx, "6.16.0-rc1", ""), "mended"));
+	assert_null(strstr(told_of(fx, "6.16.0", ""), "mended"));
 }
 
 static void what_is_used_up_is_bad(void **state)
@@ -260,7 +371,11 @@ int main(void)
 		TEST(what_vms_share_is_told),
 		TEST(swap_on_a_disk_is_told_and_in_memory_is_not),
 		TEST(a_guest_must_not_stop_the_host_by_its_pages),
-		TEST(kernels_with_holes_in_vsock_are_known),
+		TEST(a_hole_is_there_until_its_branch_was_mended),
+		TEST(a_hole_begins_and_branches_between_never_lost_it),
+		TEST(what_guests_can_use_is_told_apart),
+		TEST(debians_kernels_are_judged_by_their_packages_version),
+		TEST(a_number_that_stays_says_what_to_look_for),
 		TEST(what_is_used_up_is_bad),
 		TEST(a_process_needs_files),
 		TEST(a_cache_without_kvm_is_asked_again_for_each_vm),
