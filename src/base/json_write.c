@@ -48,11 +48,11 @@ static size_t plain_run(const uint8_t *data, size_t size)
 	return i;
 }
 
-static void put_escaped(struct json_writer *w, uint8_t c)
+static void put_escaped(struct json_writer *w, uint32_t c)
 {
 	static const char names[] = "\"\\nrtbf";
 	static const char meanings[] = "\"\\\n\r\t\b\f";
-	const char *meaning = c ? strchr(meanings, c) : NULL;
+	const char *meaning = c && c < 0x80 ? strchr(meanings, (int)c) : NULL;
 	char text[8];
 
 	if (meaning)
@@ -63,31 +63,45 @@ static void put_escaped(struct json_writer *w, uint8_t c)
 	put_str(w, text);
 }
 
+/*
+ * JSON would take all but C0 as it is. But people let terminals show JSON, and
+ * DEL, C1 and what reorders text act there as they would in any other text.
+ */
+static bool steers_terminals(uint32_t c)
+{
+	return char_is_control(c) || char_reorders(c);
+}
+
+/* Writes one character that plain_run() stopped at. Returns its bytes. */
+static size_t put_character(struct json_writer *w, const uint8_t *at,
+			    size_t size)
+{
+	uint32_t c;
+	size_t n = utf8_next(at, size, &c);
+
+	if (n == 0) {
+		put_str(w, "\xef\xbf\xbd");
+		return 1;
+	}
+	if (steers_terminals(c) || c == '"' || c == '\\')
+		put_escaped(w, c);
+	else
+		put(w, at, n);
+	return n;
+}
+
 static void put_string(struct json_writer *w, const void *data, size_t size)
 {
 	const uint8_t *at = data;
-	uint32_t c;
 	size_t n;
 
 	put(w, "\"", 1);
 	while (size > 0 && w->failure == 0) {
 		n = plain_run(at, size);
-		if (n > 0) {
+		if (n > 0)
 			put(w, at, n);
-		} else if (*at < 0x80) {
-			n = 1;
-			if (*at == 0x7f)
-				put(w, at, 1);
-			else
-				put_escaped(w, *at);
-		} else {
-			n = utf8_next(at, size, &c);
-			if (n > 0)
-				put(w, at, n);
-			else
-				put_str(w, "\xef\xbf\xbd");
-			n = n > 0 ? n : 1;
-		}
+		else
+			n = put_character(w, at, size);
 		at += n;
 		size -= n;
 	}

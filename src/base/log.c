@@ -111,11 +111,9 @@ void log_set_level_name(const char *name)
 			log_set_level(priority);
 }
 
-/* Bidirectional controls can make a line read as another one. */
 static bool needs_escape(uint32_t c)
 {
-	return char_is_control(c) || c == '\\' ||
-	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	return char_is_control(c) || char_reorders(c) || c == '\\';
 }
 
 /* Writes what stands for the next character; gives how many bytes it ate. */

@@ -29,6 +29,11 @@ bool char_is_control(uint32_t c)
 	       c == 0x2029;
 }
 
+bool char_reorders(uint32_t c)
+{
+	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
 size_t utf8_cut(const void *data, size_t size, size_t max)
 {
 	const uint8_t *bytes = data;

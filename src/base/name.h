@@ -38,6 +38,12 @@ size_t utf8_next(const void *data, size_t size, uint32_t *ret_char);
 bool char_is_control(uint32_t c);
 
 /**
+ * char_reorders() - A bidirectional control: it changes the order in which text
+ *		     around it is shown, so that it can be read as another
+ */
+bool char_reorders(uint32_t c);
+
+/**
  * utf8_cut() - Where to cut text so that no character is left in halves
  * @data:	Bytes
  * @size:	How many there are

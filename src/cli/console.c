@@ -30,6 +30,7 @@ static int print_console(struct cli *cli, const struct json_object *answer)
 				isatty(STDOUT_FILENO));
 	if (text.data[text.length - 1] != '\n')
 		(void)putchar('\n');
+	text_end_colours();
 	return 0;
 }
 

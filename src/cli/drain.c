@@ -75,8 +75,8 @@ static int drain_print(struct cli *cli, const struct json_object *answer)
 
 	if (cli->json)
 		return calls_print_json(cli, answer);
-	printf("%s, %" PRId64 " sessions live", view_string(answer, "state"),
-	       view_int(answer, "sessions"));
+	text_print(stdout, view_string(answer, "state"));
+	printf(", %" PRId64 " sessions live", view_int(answer, "sessions"));
 	if (deadline)
 		printf(", ended in %s at the latest",
 		       text_until(deadline, left));

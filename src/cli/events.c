@@ -30,10 +30,12 @@ static const char *clock_text(int64_t at, char room[TIME_SIZE])
 
 static void print_member(const struct json_object *event, const char *key)
 {
-	_cleanup_free_ char *text = text_escape(view_string(event, key));
+	const char *text = view_string(event, key);
 
-	if (text && text[0])
-		printf("  %s", text);
+	if (!text[0])
+		return;
+	(void)fputs("  ", stdout);
+	text_print(stdout, text);
 }
 
 static void print_line(const char *type, const struct json_object *event)
@@ -41,11 +43,13 @@ static void print_line(const char *type, const struct json_object *event)
 	static const char *const members[] = {
 		"container", "vm", "tenant", "pool", "reason", "message",
 	};
+	_cleanup_free_ char *safe = text_escape(type);
 	int64_t ends = view_int(event, "ends_at");
 	char room[TIME_SIZE];
 	size_t i;
 
-	printf("%s  %-15s", clock_text(view_int(event, "at"), room), type);
+	printf("%s  %-15s", clock_text(view_int(event, "at"), room),
+	       safe ? safe : "?");
 	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		print_member(event, members[i]);
 	if (ends)

@@ -214,6 +214,7 @@ static void tell_end(const struct view_execution *e)
 					isatty(STDERR_FILENO));
 		if (e->traceback[length - 1] != '\n')
 			fputc('\n', stderr);
+		text_end_colours();
 	}
 	note_ending(e);
 	if (e->omitted_bytes > 0)

@@ -260,7 +260,8 @@ static int put_one(struct files *f, const char *file)
 		return r;
 	if (f->cli->json)
 		return calls_print_json(f->cli, answer);
-	puts(made.id);
+	text_print(stdout, made.id);
+	(void)putchar('\n');
 	return 0;
 }
 

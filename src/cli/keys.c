@@ -72,7 +72,8 @@ static int keys_create(struct cli *cli, const struct keys_options *o)
 		return r;
 	cli_note("Key %s of tenant '%s' is shown this once", key.id,
 		 key.tenant);
-	puts(key.key);
+	text_print(stdout, key.key);
+	(void)putchar('\n');
 	return 0;
 }
 

@@ -44,7 +44,8 @@ void progress_update(uint64_t done, uint64_t total)
 		return;
 	line.painted = at;
 	line.visible = true;
-	fprintf(stderr, "\r\033[K%s", line.what);
+	(void)fputs("\r\033[K", stderr);
+	text_print(stderr, line.what);
 	if (total > 0)
 		fprintf(stderr, ": %s of %s", text_bytes(done, moved),
 			text_bytes(total, all));

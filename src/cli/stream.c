@@ -223,6 +223,7 @@ int stream_run(struct cli *cli, const char *container, const char *body,
 	 * code's bytes and no more. */
 	if (s.out_terminal)
 		(void)end_line(&s);
+	text_end_colours();
 	if (r < 0)
 		json_free(s.done);
 	else

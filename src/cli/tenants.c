@@ -134,9 +134,11 @@ static int print_tenant(struct cli *cli, const struct json_object *tenant)
 
 	if (cli->json)
 		return calls_print_json(cli, tenant);
-	printf("tenant: %s (%s)\n", view_string(tenant, "id"),
-	       view_string(tenant, "state"));
-	printf("holds: %" PRId64 " sessions, %" PRId64 " executions, %" PRId64
+	printf("tenant: ");
+	text_print(stdout, view_string(tenant, "id"));
+	printf(" (");
+	text_print(stdout, view_string(tenant, "state"));
+	printf(")\nholds: %" PRId64 " sessions, %" PRId64 " executions, %" PRId64
 	       " requests, %" PRId64 " files, %s\n",
 	       view_int(holds, "sessions"), view_int(holds, "executions"),
 	       view_int(holds, "requests"), view_int(holds, "files"),

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "cli/text.h"
 
 /* U+202A to U+202E and U+2066 to U+2069: they reorder the text around them. */
@@ -56,6 +57,13 @@ char *text_escape(const char *text)
 	return copy;
 }
 
+void text_print(FILE *out, const char *text)
+{
+	_cleanup_free_ char *safe = text_escape(text);
+
+	(void)fputs(safe ? safe : "?", out); /* ferror() is asked after */
+}
+
 /* ESC [ digits and semicolons m: it changes how text looks, nothing else. */
 static size_t colour_length(const unsigned char *s, size_t left)
 {
@@ -68,8 +76,27 @@ static size_t colour_length(const unsigned char *s, size_t left)
 	return i < left && s[i] == 'm' ? i + 1 : 0;
 }
 
+/* Where a colour, or letters that nobody can see, would go on for ever. */
+static FILE *coloured;
+
+static void note_colour(FILE *out, const unsigned char *s, size_t length)
+{
+	bool plain = length == 3 || (length == 4 && s[2] == '0');
+
+	coloured = plain ? NULL : out;
+}
+
+void text_end_colours(void)
+{
+	if (!coloured)
+		return;
+	(void)fputs("\033[0m", coloured); /* a terminal that is gone is gone */
+	(void)fflush(coloured);
+	coloured = NULL;
+}
+
 /* How many bytes from @s on may go to a terminal as they are. */
-static size_t harmless_length(const unsigned char *s, size_t left)
+static size_t harmless_length(FILE *out, const unsigned char *s, size_t left)
 {
 	size_t i = 0, n;
 
@@ -78,8 +105,8 @@ static size_t harmless_length(const unsigned char *s, size_t left)
 			n = 1;
 		else if (control_length(s + i, left - i) == 0)
 			n = 1;
-		else
-			n = colour_length(s + i, left - i);
+		else if ((n = colour_length(s + i, left - i)) > 0)
+			note_colour(out, s + i, n);
 		if (n == 0)
 			break;
 		i += n;
@@ -93,7 +120,7 @@ static void write_for_terminal(FILE *out, const char *data, size_t length)
 	size_t n;
 
 	while (length > 0) {
-		n = harmless_length(s, length);
+		n = harmless_length(out, s, length);
 		(void)fwrite(s, 1, n, out); /* ferror() is asked after */
 		s += n;
 		length -= n;

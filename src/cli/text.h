@@ -21,6 +21,9 @@
  */
 char *text_escape(const char *text);
 
+/** text_print() - Write a string as text_escape() has it */
+void text_print(FILE *out, const char *text);
+
 /**
  * text_write_output() - Write what code printed
  * @out:	Where to
@@ -36,6 +39,9 @@ char *text_escape(const char *text);
  */
 int text_write_output(FILE *out, const char *data, size_t length,
 		      bool terminal);
+
+/** text_end_colours() - End the colours that text_write_output() let through */
+void text_end_colours(void);
 
 /* Room for what the functions below write. */
 enum { TEXT_SHORT_MAX = 32 };

@@ -301,11 +301,11 @@ static int print_json(struct cli *cli, const struct row *rows, size_t count)
 
 static void print_pool(const struct json_object *pool)
 {
-	_cleanup_free_ char *name = text_escape(view_string(pool, "name"));
-
-	printf("pool %s: %" PRId64 " of %" PRId64 " VMs, %" PRId64 " of %" PRId64
+	printf("pool ");
+	text_print(stdout, view_string(pool, "name"));
+	printf(": %" PRId64 " of %" PRId64 " VMs, %" PRId64 " of %" PRId64
 	       " ready\n",
-	       name ? name : "?", view_int(pool, "vms"), view_int(pool, "max"),
+	       view_int(pool, "vms"), view_int(pool, "max"),
 	       view_int(pool, "ready"), view_int(pool, "ready_target"));
 }
 
@@ -314,11 +314,12 @@ static void print_head(const struct json_object *status)
 	const struct json_object *pools = json_member(status, "pools");
 	const char *drain =
 		view_string(json_member(status, "drain"), "state");
+	bool drains = drain[0] && strcmp(drain, "off") != 0;
 	char taken[TEXT_SHORT_MAX], all[TEXT_SHORT_MAX];
 	size_t i;
 
 	printf("%" PRId64 " sessions, %" PRId64 " VMs, %s of %s memory promised"
-	       "%s%s\n",
+	       "%s",
 	       view_int(status, "containers"), view_int(status, "vms"),
 	       text_bytes((uint64_t)view_int(status, "memory_taken_mib") *
 				  BYTES_PER_MIB,
@@ -326,8 +327,9 @@ static void print_head(const struct json_object *status)
 	       text_bytes((uint64_t)view_int(status, "memory_mib") *
 				  BYTES_PER_MIB,
 			  all),
-	       drain[0] && strcmp(drain, "off") != 0 ? ", " : "",
-	       strcmp(drain, "off") != 0 ? drain : "");
+	       drains ? ", " : "");
+	text_print(stdout, drains ? drain : "");
+	(void)putchar('\n');
 	for (i = 0; i < json_array_size(pools); i++)
 		print_pool(json_array_at(pools, i));
 	(void)putchar('\n');

@@ -41,7 +41,7 @@ static int csv_line(struct cli *cli, const struct json_object *row)
 			(void)putchar(',');
 		buf_clear(&line);
 		if (text.data) {
-			(void)fputs(text.data, stdout);
+			text_print(stdout, text.data);
 			continue;
 		}
 		if (!value)

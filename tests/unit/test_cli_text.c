@@ -68,6 +68,22 @@ static void a_terminal_gets_colours_and_nothing_worse(void **state)
 	assert_string_equal(file, text);
 }
 
+static void write_and_end(FILE *to, void *userdata)
+{
+	write_to_terminal(to, userdata);
+	text_end_colours();
+}
+
+static void no_colour_outlives_the_output(void **state)
+{
+	_cleanup_free_ char *hidden = written(write_and_end, "a\x1b[8mb\n");
+	_cleanup_free_ char *ended = written(write_and_end, "\x1b[31ma\x1b[m");
+
+	(void)state;
+	assert_string_equal(hidden, "a\x1b[8mb\n\x1b[0m");
+	assert_string_equal(ended, "\x1b[31ma\x1b[m");
+}
+
 static void figures_are_short(void **state)
 {
 	char room[TEXT_SHORT_MAX];
@@ -200,6 +216,7 @@ int main(void)
 		cmocka_unit_test(controls_are_made_visible),
 		cmocka_unit_test(what_reorders_text_is_made_visible),
 		cmocka_unit_test(a_terminal_gets_colours_and_nothing_worse),
+		cmocka_unit_test(no_colour_outlives_the_output),
 		cmocka_unit_test(figures_are_short),
 		cmocka_unit_test(columns_line_up_whatever_is_in_them),
 		cmocka_unit_test(many_rows_are_kept),

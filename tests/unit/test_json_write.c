@@ -69,7 +69,9 @@ static void strings_are_escaped_and_always_utf8(void **state)
 	(void)state;
 	written_as("a\0b", 3, "\"a\\u0000b\"");
 	written_as("\"\\\n\r\t\b\f\x1b\x7f", 9,
-		   "\"\\\"\\\\\\n\\r\\t\\b\\f\\u001b\x7f\"");
+		   "\"\\\"\\\\\\n\\r\\t\\b\\f\\u001b\\u007f\"");
+	written_as("\xc2\x9b|\xc2\xa0|\xe2\x80\xae|\xe2\x81\xa9|\xe2\x81\xaa", 17,
+		   "\"\\u009b|\xc2\xa0|\\u202e|\\u2069|\xe2\x81\xaa\"");
 	written_as("\xe2\x82\xac", 3, "\"\xe2\x82\xac\"");
 	written_as("a\xff"
 		   "b",
