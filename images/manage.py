@@ -18,6 +18,7 @@ which it has tried, to where they are found.
 import argparse
 import fcntl
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -51,10 +52,14 @@ def read_manifest(path):
         sound = (len(text) <= MANIFEST_MAX
                  and re.fullmatch(NAME, manifest["name"])
                  and re.fullmatch(r"sha256:[0-9a-f]{64}", manifest["digest"])
+                 and isinstance(manifest["files"], dict)
                  and set(manifest["files"]) == set(PARTS)
                  and isinstance(manifest["cmdline"], str)
                  and isinstance(manifest["packages"], dict)
+                 and all(isinstance(version, str)
+                         for version in manifest["packages"].values())
                  and all(re.fullmatch(r"sha256:[0-9a-f]{64}", f["digest"])
+                         and isinstance(f["size"], int)
                          and 0 <= f["size"] <= IMAGE_MAX
                          for f in manifest["files"].values()))
     except OSError as e:
@@ -216,13 +221,23 @@ def do_export(store, options):
     return 0
 
 
+class InPieces(io.FileIO):
+    """An archive, of which no more than a piece is read at once: tarfile takes
+    what a header says it has for what there is memory for."""
+
+    def read(self, size=-1):
+        if not 0 <= size <= BLOCK:
+            raise tarfile.ReadError("a header of it is too large")
+        return super().read(size)
+
+
 def take_member(tar, expected, limit, path):
     """The next member, which has to be this plain file, to a new file."""
     info = tar.next()
     if info is None or info.name != expected or not info.isreg():
         what = f"{info.name[:60]!r}" if info else "its end"
         raise ImageError(f"where '{expected}' is expected it has {what}")
-    if info.size > limit:
+    if not 0 <= info.size <= limit:
         raise ImageError(f"'{expected}' has more than {limit} bytes")
     source, left = tar.extractfile(info), info.size
     with open(path, "xb") as file:
@@ -238,7 +253,8 @@ def do_import(store, options):
     store.path.mkdir(mode=0o755, parents=True, exist_ok=True)
     staging = pathlib.Path(tempfile.mkdtemp(prefix=".import.", dir=store.path))
     try:
-        with tarfile.open(options.file, "r:") as tar:
+        with InPieces(options.file) as file, \
+                tarfile.open(fileobj=file, mode="r:") as tar:
             take_member(tar, MANIFEST, MANIFEST_MAX, staging / MANIFEST)
             manifest = read_manifest(staging / MANIFEST)
             need = sum(f["size"] for f in manifest["files"].values())
@@ -254,7 +270,8 @@ def do_import(store, options):
         if wrong := list(check(staging)):
             raise ImageError(wrong[0])
         target = store.publish(staging, manifest)
-    except (tarfile.TarError, EOFError, ImageError) as e:
+    except (tarfile.TarError, EOFError, ValueError, RecursionError,
+            ImageError) as e:
         raise ImageError(f"'{options.file}' is refused: {e}") from e
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -299,16 +316,22 @@ def mib(size):
     return f"{size / (1 << 20):.1f} MiB"
 
 
+def shown(text):
+    """What an image says of itself is its maker's, and no terminal's command."""
+    return text if text.isprintable() else ascii(text)
+
+
 def do_diff(store, options):
     one, two = (read_manifest(store.find(n) / MANIFEST) for n in options.images)
     before, after = one["packages"], two["packages"]
     for name in sorted(before.keys() | after.keys()):
         if name not in before:
-            print(f"+ {name} {after[name]}")
+            print(f"+ {shown(name)} {shown(after[name])}")
         elif name not in after:
-            print(f"- {name} {before[name]}")
+            print(f"- {shown(name)} {shown(before[name])}")
         elif before[name] != after[name]:
-            print(f"  {name} {before[name]} -> {after[name]}")
+            print(f"  {shown(name)} {shown(before[name])} ->"
+                  f" {shown(after[name])}")
     for part in PARTS:
         a, b = one["files"][part], two["files"][part]
         if a["digest"] != b["digest"]:

@@ -12,9 +12,12 @@ not say it in the format that programs can read.
 """
 
 import email.parser
+import fnmatch
 import json
+import os
 import pathlib
 import re
+import stat
 import sys
 
 TEXT_MAX = 4 << 20
@@ -75,12 +78,58 @@ def spdx_expression(text):
     return " ".join(parts)
 
 
-def read_text(path):
+# Where a tree is read here, the host's files are in reach. So nothing is opened
+# through a link, which could lead to one of them, and only files are read.
+
+
+def open_in(tree, parts, flags):
+    """A name of the tree without a link on its way."""
+    directory = os.open(tree, os.O_PATH | os.O_DIRECTORY)
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        for part in parts[:-1]:
+            deeper = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW,
+                             dir_fd=directory)
+            os.close(directory)
+            directory = deeper
+        return os.open(parts[-1], flags | os.O_NOFOLLOW, dir_fd=directory)
+    finally:
+        os.close(directory)
+
+
+def read_text(tree, *parts):
+    try:
+        fd = open_in(tree, parts, os.O_RDONLY | os.O_NONBLOCK)
+        with open(fd, encoding="utf-8", errors="replace") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                return ""
             return file.read(TEXT_MAX)
     except OSError:
         return ""
+
+
+def names_in(tree, *parts):
+    try:
+        fd = open_in(tree, parts, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return []
+    try:
+        return sorted(os.listdir(fd))
+    finally:
+        os.close(fd)
+
+
+def link_in(tree, *parts):
+    """The names of a link's target; None if it is no link."""
+    try:
+        fd = open_in(tree, parts, os.O_PATH)
+    except OSError:
+        return None
+    try:
+        return pathlib.PurePath(os.readlink("", dir_fd=fd)).parts
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
 
 
 def copyright_licence(text):
@@ -101,42 +150,54 @@ def copyright_licence(text):
                         for e in sorted(found))
 
 
+DOC = ("usr", "share", "doc")
+PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+
+
 def debian_licence(tree, package):
     """Documentation of one package may be a link to another's."""
-    doc = tree / "usr/share/doc"
     name = package
     for _ in range(4):
-        path = doc / name
-        if not path.is_symlink():
+        target = link_in(tree, *DOC, name)
+        if not target:
             break
-        name = pathlib.PurePath(path.readlink()).name
-    path = doc / name / "copyright"
-    if path.is_symlink():
-        target = pathlib.PurePath(path.readlink()).parts
-        path = doc / target[-2] / "copyright" if len(target) > 1 else path
-    return copyright_licence(read_text(path)) if not path.is_symlink() else None
+        name = target[-1]
+    target = link_in(tree, *DOC, name, "copyright")
+    if target and len(target) > 1:
+        name = target[-2]
+    return copyright_licence(read_text(tree, *DOC, name, "copyright"))
 
 
 def paragraphs(text):
     for paragraph in text.split("\n\n"):
         fields = dict(re.findall(r"^([A-Za-z-]+): (.*)$", paragraph, re.M))
-        if fields.get("Status", "").endswith(" installed"):
+        if fields.get("Status", "").endswith(" installed") \
+                and PACKAGE.fullmatch(fields.get("Package", "")) \
+                and "Version" in fields:
             yield fields
 
 
 def debian_packages(tree):
-    for fields in paragraphs(read_text(tree / "var/lib/dpkg/status")):
+    for fields in paragraphs(read_text(tree, "var", "lib", "dpkg", "status")):
         yield {"name": fields["Package"], "version": fields["Version"],
                "licence": debian_licence(tree, fields["Package"])}
 
 
-def wheel_packages(tree):
+def wheel_directories(tree):
     """Debian's own Python packages are in dist-packages of /usr/lib."""
-    for path in sorted(tree.glob("usr/local/lib/python3*/*-packages/*.dist-info")):
-        if path.is_symlink() or (path / "METADATA").is_symlink():
-            continue
+    library = ("usr", "local", "lib")
+    for python in fnmatch.filter(names_in(tree, *library), "python3*"):
+        for packages in fnmatch.filter(names_in(tree, *library, python),
+                                       "*-packages"):
+            place = (*library, python, packages)
+            for name in fnmatch.filter(names_in(tree, *place), "*.dist-info"):
+                yield (*place, name)
+
+
+def wheel_packages(tree):
+    for place in wheel_directories(tree):
         fields = email.parser.HeaderParser().parsestr(
-            read_text(path / "METADATA"))
+            read_text(tree, *place, "METADATA"))
         if not fields["Name"] or not fields["Version"]:
             continue
         licence = fields["License-Expression"]

@@ -29,6 +29,8 @@ ENTRIES_MAX = 1_000_000
 BYTES_MAX = 16 << 30
 LAYERS_MAX = 256
 JSON_MAX = 4 << 20
+# A member's headers, which tarfile reads at once: long names, attributes
+HEADERS_MAX = 4 << 20
 NAME_MAX = 255
 PATH_MAX = 4096
 LINKS_MAX = 40
@@ -222,12 +224,16 @@ class Limited:
     def __init__(self, file):
         self.file = file
         self.bytes = 0
+        self.limit = HEADERS_MAX    # where the next member has begun
 
     def read(self, size):
         data = self.file.read(size)
         self.bytes += len(data)
         if self.bytes > BYTES_MAX + (ENTRIES_MAX << 10):
             raise ForeignError(f"a layer has more than {BYTES_MAX >> 30} GiB")
+        if self.bytes > self.limit + tarfile.RECORDSIZE:
+            raise ForeignError("a member's headers have more than"
+                               f" {HEADERS_MAX >> 20} MiB")
         return data
 
 
@@ -245,11 +251,15 @@ def members(layer, source):
         if info is None:
             return
         end = info.offset_data + (info.size if info.isreg() else 0)
+        source.limit = layer.offset + HEADERS_MAX
         yield info
+        # All that came stays there otherwise, with whatever its headers had.
+        layer.members.clear()
+        layer.pax_headers.clear()
 
 
 UNPACKERS = ((b"\x1f\x8b", ["gzip", "-dc"]), (b"\x28\xb5\x2f\xfd", ["zstd", "-dcq"]),
-             (b"\xfd7zXZ", ["xz", "-dc"]))
+             (b"\xfd7zXZ", ["xz", "-dc", "--memlimit-decompress=512MiB"]))
 
 
 def add_packed(tree, path):
@@ -292,9 +302,13 @@ def blob(directory, description):
 
 
 def read_json(path):
-    if path.stat().st_size > JSON_MAX:
+    if not path.is_file():
+        raise ForeignError("the layout lacks a description")
+    with open(path, "rb") as file:
+        text = file.read(JSON_MAX + 1)
+    if len(text) > JSON_MAX:
         raise ForeignError("a description in the layout is too large")
-    return json.loads(path.read_text("utf-8"))
+    return json.loads(text)
 
 
 def layers_of(directory, tag):

@@ -7,6 +7,7 @@ happens to images that are there, all with files of a few bytes.
 """
 
 import fcntl
+import gzip
 import hashlib
 import http.server
 import io
@@ -237,6 +238,111 @@ def a_giant_is_refused_before_it_is_read(temp):
     assert found is None and "GiB" in said
 
 
+def swollen(kind, size):
+    """A header that says it has so much, which a reader would have to keep."""
+    info = tarfile.TarInfo("././@PaxHeader")
+    info.type, info.size = kind, size
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+def headers_are_not_read_whatever_they_have(temp):
+    packed = gzip.compress(bytes(1 << 20))
+    for kind in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME,
+                 tarfile.GNUTYPE_LONGLINK):
+        (temp / "in.tar").write_bytes(gzip.compress(swollen(kind, 8 << 30)) + packed * 9)
+        found, said = flatten(f"tar:{temp}/in.tar", temp)
+        assert found is None and "headers have more than 4 MiB" in said, (kind, said)
+        # Each may be small, but there is no end of them.
+        many = gzip.compress((swollen(kind, 512) + b"9 a=xxxx\n".ljust(512, b"\0")) * 5000)
+        (temp / "in.tar").write_bytes(many * 2)
+        found, said = flatten(f"tar:{temp}/in.tar", temp)
+        assert found is None, kind
+
+
+def large_files_and_long_names_are_no_swollen_headers(temp):
+    info, data = member("d/" + "n" * 200, bytes(9 << 20))
+    info.pax_headers = {"comment": "c" * (1 << 20)}
+    found, said = tar_of(temp, info and (info, data), member("e", b"x"), link("l" * 150, "t" * 300))
+    assert found["d/" + "n" * 200][0].size == 9 << 20 and "e" in found, said
+
+
+def what_is_no_file_is_no_description_of_a_layout(temp):
+    directory = temp / "layout"
+    directory.mkdir()
+    os.mkfifo(directory / "index.json")
+    found, said = flatten(f"oci:{directory}", temp)
+    assert found is None and "lacks a description" in said
+    (directory / "index.json").unlink()
+    (directory / "index.json").symlink_to("/dev/zero")
+    found, said = flatten(f"oci:{directory}", temp)
+    assert found is None and "lacks a description" in said
+
+
+def status_of(package):
+    return f"Package: {package}\nStatus: install ok installed\nVersion: 1\n\n"
+
+
+def the_licences_of_a_tree_are_never_the_hosts(temp):
+    host, tree = temp / "host", temp / "tree"
+    secret = "Format: copyright\n\nFiles: *\nLicense: secret\n"
+    for name in ("good", "evil", "evil-file", "evil-fifo"):
+        (host / name).mkdir(parents=True)
+        (host / name / "copyright").write_text(secret)
+    (tree / "var/lib/dpkg").mkdir(parents=True)
+    (tree / "var/lib/dpkg/status").write_text("".join(map(status_of, (
+        "good", "evil", "evil-file", "evil-fifo", "../host/good", str(host / "good")))))
+    doc = tree / "usr/share/doc"
+    (doc / "good").mkdir(parents=True)
+    (doc / "good/copyright").write_text(secret.replace("secret", "MIT"))
+    (doc / "evil").symlink_to(host / "evil")
+    (doc / "evil-file").mkdir()
+    (doc / "evil-file/copyright").symlink_to(host / "evil-file/copyright")
+    (doc / "evil-fifo").mkdir()
+    os.mkfifo(doc / "evil-fifo/copyright")
+    done = run("lib/contents.py", tree)
+    found = {p["name"]: p["licence"] for p in map(json.loads, done.stdout.splitlines())}
+    assert found == {"good": "MIT", "evil": "NOASSERTION", "evil-file": "NOASSERTION",
+                     "evil-fifo": "NOASSERTION"}, found
+    for part in ("usr/share/doc", "var/lib/dpkg"):
+        path = tree / part
+        moved = path.rename(temp / path.name)
+        path.symlink_to(moved)
+        done = run("lib/contents.py", tree)
+        assert done.returncode == 0 and "MIT" not in done.stdout, part
+
+
+def the_wheels_of_a_tree_are_never_the_hosts(temp):
+    place = "lib/python3.13/dist-packages/x-1.dist-info"
+    for top in (temp / "host", temp / "tree/usr/local"):
+        (top / place).mkdir(parents=True)
+        (top / place / "METADATA").write_text(f"Name: {top.name}\nVersion: 1\n\n")
+    tree = temp / "tree"
+    assert '"python:local"' in run("lib/contents.py", "--wheels", tree).stdout
+    (tree / "usr/local").rename(tree / "usr/moved")
+    (tree / "usr/local").symlink_to(temp / "host")
+    done = run("lib/contents.py", "--wheels", tree)
+    assert done.returncode == 0 and done.stdout == "", done
+
+
+def no_time_of_the_hosts_files_is_set(temp):
+    """Where fonts are cached, a tree's own directories are looked through."""
+    tree, host = temp / "tree", temp / "host"
+    (host / "share").mkdir(parents=True)
+    (host / "share/theirs").write_text("x")
+    (tree / "usr/share/fonts").mkdir(parents=True)
+    (tree / "usr/share/fonts/ours").write_text("x")
+    (tree / "usr/local").symlink_to(host)
+    (tree / "usr/bin").mkdir()
+    (tree / "usr/bin/fc-cache").write_text("")
+    (tree / "usr/bin/fc-cache").chmod(0o755)
+    text = (IMAGES / "lib/settle").read_text()
+    function = text[text.index("cache_fonts()"):text.index("# matplotlib keeps")]
+    subprocess.run(["bash", "-euc", f"root={tree}\nin_root() {{ :; }}\n{function}\ncache_fonts"],
+                   check=True, timeout=60, env={**os.environ, "SOURCE_DATE_EPOCH": "1754697600"})
+    assert (tree / "usr/share/fonts/ours").stat().st_mtime == 1754697600
+    assert (host / "share/theirs").stat().st_mtime != 1754697600
+
+
 def zeros_after_the_last_file_may_lack_but_nothing_of_it(temp):
     whole = layer(member("d"), member("d/x", b"x" * 700))
     end = 2 * 512 + 700
@@ -305,6 +411,25 @@ def an_image_goes_to_another_host_as_one_file(temp):
     assert modes == {0o444}
 
 
+def changed(manifest, **members):
+    return json.dumps({**json.loads(manifest), **members}).encode()
+
+
+def an_archive_is_read_in_pieces(temp):
+    directory = image(temp / "s")
+    negative = tarfile.TarInfo("manifest.json")
+    negative.size = -512
+    for start in (swollen(tarfile.XHDTYPE, 64 << 30), swollen(tarfile.GNUTYPE_LONGNAME, 64 << 30),
+                  negative.tobuf(tarfile.GNU_FORMAT), swollen(tarfile.XHDTYPE, 1) * 5000):
+        with open(temp / "x.tar", "wb") as file:
+            file.write(start)
+            file.truncate(65 << 30)
+        done = manage(temp / "other", "import", temp / "x.tar")
+        assert done.returncode == 1 and "is refused" in done.stderr, done
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert directory.exists() and not list((temp / "other").iterdir())
+
+
 def hostile_archives_are_refused_and_leave_nothing(temp):
     directory = image(temp / "s")
     text = (directory / "manifest.json").read_bytes()
@@ -322,6 +447,10 @@ def hostile_archives_are_refused_and_leave_nothing(temp):
         [member("manifest.json", b"[]"), *parts],
         [member("manifest.json", b"[" * 100_000), *parts],
         [member("manifest.json", b"x" * (2 << 20)), *parts],
+        [member("manifest.json", changed(text, files=["vmlinux", "initrd", "root.erofs"])),
+         *parts],
+        [member("manifest.json", changed(text, packages={"a": 1})), *parts],
+        [member("manifest.json", changed(text, packages=[])), *parts],
         [member("manifest.json", text.replace(b"quiet", b"evil")), *parts],
     ]
     for number, members in enumerate(cases):
@@ -430,6 +559,16 @@ def two_images_differ_by_packages_and_sizes(temp):
     assert done.returncode == 1
     assert done.stdout.splitlines()[:3] == ["- a 1", "  b 1 -> 2", "+ c 1"]
     assert manage(temp / "s", "diff", one.name, one.name).returncode == 0
+
+
+def no_image_steers_a_terminal_by_its_packages(temp):
+    one = image(temp / "s", packages={"a\x1b[2J": "1", "b": "1\x9b8m"})
+    two = image(temp / "s", root=b"other", packages={"b": "2", "c\u202e": "\n1"})
+    done = manage(temp / "s", "diff", one.name, two.name)
+    assert done.returncode == 1
+    assert all(line.isprintable() for line in done.stdout.splitlines()), done.stdout
+    assert done.stdout.splitlines()[:3] == [
+        "- 'a\\x1b[2J' 1", "  b '1\\x9b8m' -> 2", "+ 'c\\u202e' '\\n1'"], done.stdout
 
 
 def pip_names_no_stubs_of_types(temp):
@@ -551,12 +690,18 @@ TESTS = [
     whiteouts_take_away_what_layers_below_had,
     a_layer_that_is_not_what_its_digest_says_is_refused,
     a_giant_is_refused_before_it_is_read,
+    headers_are_not_read_whatever_they_have,
+    large_files_and_long_names_are_no_swollen_headers,
+    what_is_no_file_is_no_description_of_a_layout,
+    the_licences_of_a_tree_are_never_the_hosts, the_wheels_of_a_tree_are_never_the_hosts,
+    no_time_of_the_hosts_files_is_set,
     zeros_after_the_last_file_may_lack_but_nothing_of_it, what_is_no_archive_is_refused,
-    a_changed_file_is_found, an_image_goes_to_another_host_as_one_file,
+    an_archive_is_read_in_pieces, a_changed_file_is_found, an_image_goes_to_another_host_as_one_file,
     hostile_archives_are_refused_and_leave_nothing, an_image_that_is_used_stays,
     who_uses_an_image_is_called_as_the_daemon_does,
     names_of_images_lead_nowhere_else, two_images_differ_by_packages_and_sizes,
-    pip_names_no_stubs_of_types, a_kernel_is_taken_from_the_cache_or_made,
+    no_image_steers_a_terminal_by_its_packages, pip_names_no_stubs_of_types,
+    a_kernel_is_taken_from_the_cache_or_made,
     a_refresh_takes_the_newest_kernel_there_is_without_lists,
     a_kernels_words_come_before_the_recipes,
     an_image_is_tried_with_the_daemons_words,
