@@ -33,7 +33,7 @@ static struct {
 static atomic_int level = LOG_INFO;
 
 /* Entries that nobody took, and how many of them were told of. */
-static atomic_uint_least64_t lost, told;
+static atomic_uint_least64_t lost[LOG_KIND_COUNT], told[LOG_KIND_COUNT];
 
 static const char *const level_names[] = {
 	[LOG_EMERG] = "emergency", [LOG_ALERT] = "alert",
@@ -92,9 +92,14 @@ void log_init(const char *program)
 		journal_open(NULL);
 }
 
-uint64_t log_lost(void)
+uint64_t log_lost(enum log_kind kind)
 {
-	return atomic_load(&lost);
+	return atomic_load(&lost[kind]);
+}
+
+static void lose(const struct entry *e)
+{
+	atomic_fetch_add(&lost[e->deed ? LOG_KIND_AUDIT : LOG_KIND_LOG], 1);
 }
 
 void log_set_level(int priority)
@@ -227,18 +232,18 @@ static void print_scope(char *text, size_t size, const char *name,
 
 /*
  * One call, so that lines of several threads do not mix. A socket, as the one of
- * a unit, is not waited for.
+ * a unit, is not waited for. Return: whether it took it.
  */
-static void write_stderr(const char *text, size_t size)
+static bool write_stderr(const char *text, size_t size)
 {
 	const int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 
 	if (send(STDERR_FILENO, text, size, flags) >= 0)
-		return;
-	if (errno == ENOTSOCK)
-		(void)!write(STDERR_FILENO, text, size);
-	else
-		atomic_fetch_add(&lost, 1);
+		return true;
+	if (errno != ENOTSOCK)
+		return false;
+	(void)!write(STDERR_FILENO, text, size);
+	return true;
 }
 
 static void write_line(const struct entry *e)
@@ -264,19 +269,28 @@ static void write_line(const struct entry *e)
 	n = snprintf(text, sizeof(text), "%s.%03ldZ %.32s %s: %s%s\n", date,
 		     now.tv_nsec / 1000000, e->identifier,
 		     level_names[e->priority], e->message, scope);
-	if (n > 0)
-		write_stderr(text, (size_t)n);
+	if (n > 0 && !write_stderr(text, (size_t)n))
+		lose(e);
 }
 
 /* Once they are taken again. */
 static void tell_lost(void)
 {
-	const uint64_t count = atomic_load(&lost);
-	const uint64_t before = atomic_exchange(&told, count);
+	uint64_t untold[LOG_KIND_COUNT];
 
-	if (count != before)
+	for (size_t i = 0; i < LOG_KIND_COUNT; i++) {
+		const uint64_t count = atomic_load(&lost[i]);
+
+		untold[i] = count - atomic_exchange(&told[i], count);
+	}
+	if (untold[LOG_KIND_AUDIT] > 0)
+		log_error(NULL, 0,
+			  "The audit log lacks %" PRIu64 " entries, which "
+			  "nobody took",
+			  untold[LOG_KIND_AUDIT]);
+	if (untold[LOG_KIND_LOG] > 0)
 		log_warning(NULL, 0, "The log did not take %" PRIu64 " lines",
-			    count - before);
+			    untold[LOG_KIND_LOG]);
 }
 
 static void emit(struct entry *e)
@@ -288,7 +302,7 @@ static void emit(struct entry *e)
 						 program_invocation_short_name;
 	r = target.journal ? write_journal(e) : -ENOTCONN;
 	if (r == -EAGAIN)
-		atomic_fetch_add(&lost, 1);
+		lose(e);
 	else if (r < 0)
 		write_line(e);
 	else

@@ -50,14 +50,22 @@ struct log_scope {
  */
 void log_init(const char *program);
 
+/** enum log_kind - What an entry is a part of; LOG_KIND_AUDIT: log_audit()'s */
+enum log_kind {
+	LOG_KIND_LOG,
+	LOG_KIND_AUDIT,
+
+	LOG_KIND_COUNT,
+};
+
 /**
- * log_lost() - How many entries nobody took
+ * log_lost() - How many entries of a kind nobody took
  *
  * No entry is waited for: while the journal, or the socket that stderr is, takes
  * nothing, entries are counted here instead, and the next one that is taken
  * tells of it. Only a stderr that is a pipe or a file is written as such.
  */
-uint64_t log_lost(void);
+uint64_t log_lost(enum log_kind kind);
 
 /** log_set_level() - Drop what is less important than @priority (LOG_INFO) */
 void log_set_level(int priority);

@@ -115,6 +115,14 @@ static void emit_queue(const struct core *core, const struct emitter *e)
 		seconds(m->queue_usec));
 }
 
+static void emit_log(const struct emitter *e)
+{
+	counter(e, "cupola_log_lost_total", "Entries that nobody took",
+		"of=\"log\"", (double)log_lost(LOG_KIND_LOG));
+	counter(e, "cupola_log_lost_total", "Entries that nobody took",
+		"of=\"audit\"", (double)log_lost(LOG_KIND_AUDIT));
+}
+
 void core_metrics(struct core *core, figure_fn emit, void *userdata)
 {
 	const struct emitter e = { emit, userdata };
@@ -124,8 +132,7 @@ void core_metrics(struct core *core, figure_fn emit, void *userdata)
 	emit_boots(core, &e);
 	emit_queue(core, &e);
 	pool_metrics_emit(core, emit, userdata);
-	counter(&e, "cupola_log_lost_total", "Lines that no log took", "",
-		log_lost());
+	emit_log(&e);
 	gauge(&e, "cupola_draining", "Whether new sessions are refused", "",
 	      core->drain.on || core->stopping);
 	gauge(&e, "cupola_memory_bytes", "Memory that VMs may take", "",

@@ -241,13 +241,13 @@ static void what_was_done_is_noted_whatever_the_level(void **state)
 static void a_journal_that_takes_nothing_is_told_how_much_it_missed(void **state)
 {
 	struct fixture *fx = *state;
-	const uint64_t before = log_lost();
+	const uint64_t before = log_lost(LOG_KIND_LOG);
 
 	become_journal(fx);
 	journal_result = -EAGAIN;
 	log_error(NULL, 0, "one");
 	log_error(NULL, 0, "two");
-	assert_int_equal(log_lost(), before + 2);
+	assert_int_equal(log_lost(LOG_KIND_LOG), before + 2);
 	assert_string_equal(logged(fx), "");
 	journal_result = 0;
 	log_error(NULL, 0, "three");
@@ -256,17 +256,42 @@ static void a_journal_that_takes_nothing_is_told_how_much_it_missed(void **state
 	assert_non_null(strstr(journal, "MESSAGE=four\n"));
 }
 
+/* Who was held to account by it has to know, so it is counted and told apart. */
+static void what_the_audit_log_lacks_is_told_by_itself(void **state)
+{
+	const struct log_field field = { "TENANT", "acme" };
+	const uint64_t log = log_lost(LOG_KIND_LOG);
+	const uint64_t audit = log_lost(LOG_KIND_AUDIT);
+	struct fixture *fx = *state;
+
+	become_journal(fx);
+	journal_result = -EAGAIN;
+	log_audit(NULL, "key_revoke", &field, 1);
+	assert_int_equal(log_lost(LOG_KIND_LOG), log);
+	assert_int_equal(log_lost(LOG_KIND_AUDIT), audit + 1);
+	journal_result = 0;
+	log_audit(NULL, "key_revoke", &field, 1);
+	assert_non_null(strstr(journal, "The audit log lacks 1 entries"));
+	assert_non_null(strstr(journal, "PRIORITY=3\n"));
+	log_info(NULL, "four");
+	assert_non_null(strstr(journal, "MESSAGE=four\n"));
+}
+
 static void a_stderr_that_takes_nothing_is_not_waited_for(void **state)
 {
-	const uint64_t before = log_lost();
+	const struct log_field field = { "TENANT", "acme" };
+	const uint64_t before = log_lost(LOG_KIND_LOG);
+	const uint64_t audit = log_lost(LOG_KIND_AUDIT);
 	int pair[2], i;
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	assert_true(dup2(pair[0], STDERR_FILENO) >= 0);
-	for (i = 0; i < 100000 && log_lost() == before; i++)
+	for (i = 0; i < 100000 && log_lost(LOG_KIND_LOG) == before; i++)
 		log_error(NULL, 0, "line %d", i);
-	assert_true(log_lost() > before);
+	assert_true(log_lost(LOG_KIND_LOG) > before);
+	log_audit(NULL, "key_revoke", &field, 1);
+	assert_int_equal(log_lost(LOG_KIND_AUDIT), audit + 1);
 	close_fd(&pair[0]);
 	close_fd(&pair[1]);
 }
@@ -296,6 +321,7 @@ int main(void)
 		with_fixture(in_the_journal_an_entry_has_fields),
 		with_fixture(what_was_done_is_noted_whatever_the_level),
 		with_fixture(a_journal_that_takes_nothing_is_told_how_much_it_missed),
+		with_fixture(what_the_audit_log_lacks_is_told_by_itself),
 		with_fixture(a_stderr_that_takes_nothing_is_not_waited_for),
 		with_fixture(without_a_journal_the_line_is_not_lost),
 	};
