@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 TOP = pathlib.Path(os.environ.get("abs_top_srcdir", pathlib.Path(__file__).resolve().parents[2]))
 BUILD = pathlib.Path(os.environ.get("abs_top_builddir", os.environ.get("CUPOLA_BUILD", "build"))).resolve()
@@ -172,6 +173,66 @@ def promtool_finds_nothing_in_the_rules():
     promtool("check", "rules", str(RULES))
 
 
+def share(name, labels, rest, percent):
+    """A hundred a minute, so many of which have these labels."""
+    return {f"{name}{{{labels}}}": f"0+{percent}x60", f"{name}{{{rest}}}": f"0+{100 - percent}x60"}
+
+
+def slow(name, labels, percent):
+    """A hundred a minute, so many of which take more than 5 s."""
+    bounds = {"5": 100 - percent, "10": 100, "+Inf": 100}
+    return {f'{name}_bucket{{{labels},le="{bound}"}}': f"0+{count}x60" for bound, count in bounds.items()}
+
+
+DIED = ('reason="vm_crashed"', 'reason="idle"')
+FOUND = ('found="nothing"', 'found="ready"')
+FINISH = ('model="m",finish="failed"', 'model="m",finish="stop"')
+
+# An hour that is no matter, and one that is: just below the threshold, and above.
+HOURS = {
+    "CupolaDown": ({'up{job="cupola"}': "1x57 0 1x2"}, {'up{job="cupola"}': "0x60"}),
+    "CupolaNotReady": ({"cupola_ready": "0x60", "cupola_draining": "1x60"},
+                       {"cupola_ready": "0x60", "cupola_draining": "0x60"}),
+    "CupolaRequestsFail": (share("cupola_http_requests_total", 'code="5xx"', 'code="2xx"', 4),
+                           share("cupola_http_requests_total", 'code="5xx"', 'code="2xx"', 6)),
+    "CupolaCreatesRefused": ({'cupola_creates_refused_total{why="late"}': "7x60"},
+                             {'cupola_creates_refused_total{why="late"}': "0+1x60"}),
+    "CupolaVmsDie": ({**share("cupola_sessions_ended_total", *DIED, 1), "cupola_sessions_created_total": "0+100x60"},
+                     {**share("cupola_sessions_ended_total", *DIED, 3), "cupola_sessions_created_total": "0+100x60"}),
+    "CupolaBootsFail": ({"cupola_boots_failed_total": "0x50 2x10"}, {"cupola_boots_failed_total": "0x50 5x10"}),
+    "CupolaPoolCold": (share("cupola_claims_total", *FOUND, 40), share("cupola_claims_total", *FOUND, 60)),
+    "CupolaBootsSlow": (slow("cupola_boot_seconds", 'pool="p",stage="total"', 4),
+                        slow("cupola_boot_seconds", 'pool="p",stage="total"', 10)),
+    "CupolaMemoryTaken": ({"cupola_memory_taken_bytes": "89x60", "cupola_memory_bytes": "100x60"},
+                          {"cupola_memory_taken_bytes": "91x60", "cupola_memory_bytes": "100x60"}),
+    "CupolaHarvestSlow": (slow("cupola_harvest_seconds", 'of="execution"', 4),
+                          slow("cupola_harvest_seconds", 'of="execution"', 10)),
+    "CupolaModelFails": (share("cupola_model_answers_total", *FINISH, 9),
+                         share("cupola_model_answers_total", *FINISH, 11)),
+    "CupolaAuditLost": ({'cupola_log_lost_total{of="log"}': "0+1x60", 'cupola_log_lost_total{of="audit"}': "1x60"},
+                        {'cupola_log_lost_total{of="audit"}': "0x55 1x5"}),
+    "CupolaLogLost": ({'cupola_log_lost_total{of="log"}': "1x60", 'cupola_log_lost_total{of="audit"}': "0+1x60"},
+                      {'cupola_log_lost_total{of="log"}': "0x55 1x5"}),
+    "CupolaKeysGuessed": ({"cupola_auth_failures_total": "0+59x60"}, {"cupola_auth_failures_total": "0+62x60"}),
+}
+
+
+def hour(name, series, fires):
+    return {"name": f"{name} {'fires' if fires else 'is silent'}", "interval": "1m",
+            "input_series": [{"series": one, "values": values} for one, values in series.items()],
+            "promql_expr_test": [{"expr": f'count(ALERTS{{alertname="{name}",alertstate="firing"}}) or vector(0)',
+                                  "eval_time": "59m", "exp_samples": [{"labels": "{}", "value": int(fires)}]}]}
+
+
+def each_alert_fires_above_its_threshold_and_not_below():
+    assert set(HOURS) == {name for name, _, _ in rules()}
+    hours = [hour(name, series, fires) for name, both in HOURS.items() for series, fires in zip(both, (False, True))]
+    with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+        json.dump({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": hours}, file)
+        file.flush()
+        promtool("test", "rules", file.name)
+
+
 def known():
     """Each sample's name, with its labels."""
     there = {}
@@ -229,6 +290,48 @@ def the_dashboard_shows_what_there_is():
             assert not legend or legend <= set(re.findall(r"\w+", target["expr"])) | {"instance"}, panel["title"]
 
 
+# Of Grafana's own names, those in use here.
+PANELS = {"row", "stat", "timeseries"}
+UNITS = {"short", "percentunit", "ops", "reqps", "s", "Bps"}
+
+
+def overlap(one, other):
+    return (one["x"] < other["x"] + other["w"] and other["x"] < one["x"] + one["w"]
+            and one["y"] < other["y"] + other["h"] and other["y"] < one["y"] + one["h"])
+
+
+def check_panel(panel, variables):
+    title, place = panel["title"], panel["gridPos"]
+    assert panel["type"] in PANELS, title
+    assert all(isinstance(place[key], int) for key in "xywh") and place["x"] + place["w"] <= 24 and place["h"] > 0, title
+    if panel["type"] == "row":
+        assert panel["collapsed"] is False and panel["panels"] == [], title
+        return
+    assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}, title
+    assert panel["fieldConfig"]["defaults"]["unit"] in UNITS and "overrides" in panel["fieldConfig"], title
+    refs = [target["refId"] for target in panel["targets"]]
+    assert refs == sorted(set(refs)), title
+    for target in panel["targets"]:
+        assert target["datasource"] == panel["datasource"], title
+        used = set(re.findall(r"\$\{?(\w+)", target["expr"]))
+        assert used <= variables | {"__rate_interval", "__range"}, f"{title}: {used - variables}"
+
+
+def the_dashboard_is_one_that_grafana_takes():
+    """As far as can be told without one: the parts of its JSON model that it would not show, or show wrongly."""
+    board = json.loads(DASHBOARD.read_text())
+    assert isinstance(board["schemaVersion"], int) and board["title"] and board["uid"] == "cupola"
+    assert "id" not in board, "a number of one Grafana's database: another would refuse it, or replace what has it"
+    variables = {variable["name"] for variable in board["templating"]["list"]}
+    assert len(variables) == len(board["templating"]["list"])
+    for panel in board["panels"]:
+        check_panel(panel, variables)
+    places = [(panel["title"], panel["gridPos"]) for panel in board["panels"]]
+    for i, (title, place) in enumerate(places):
+        for other_title, other in places[:i]:
+            assert not overlap(place, other), f"'{title}' lies on '{other_title}'"
+
+
 def rules():
     """Without a parser for YAML where there is none: the file is simple enough."""
     text = RULES.read_text()
@@ -243,6 +346,7 @@ def the_rules_are_about_what_there_is():
     assert len(found) >= 8 and len({name for name, _, _ in found}) == len(found)
     for name, expression, block in found:
         check_expression(name, expression)
+        assert re.match(r".*\n\s+# \w", block), f"{name} lacks why its numbers are these"
         for needed in ("severity: ", "summary: ", "description: "):
             assert needed in block, f"{name} lacks {needed}"
 
@@ -272,7 +376,9 @@ if __name__ == "__main__":
                       what_was_served_is_counted,
                       promtool_finds_nothing_in_the_figures,
                       promtool_finds_nothing_in_the_rules,
+                      each_alert_fires_above_its_threshold_and_not_below,
                       the_dashboard_shows_what_there_is,
+                      the_dashboard_is_one_that_grafana_takes,
                       the_rules_are_about_what_there_is,
                       operators_are_told_what_to_do,
                       the_manual_names_each_figure], with_user))
