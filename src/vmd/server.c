@@ -175,7 +175,7 @@ int server_serve(struct server *server, int fd)
 		return r;
 	timer_clear(server->abandoned);
 	if (server->ready)
-		server_send_hello(server);
+		server_greet(server);
 	return 0;
 }
 

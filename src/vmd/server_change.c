@@ -6,8 +6,9 @@
 #include "vmd/server_private.h"
 
 /*
- * RELOAD: decides all accelerators, for a new pool table that takes the place of
- * the old one when that is done. Creates go on with the old one meanwhile.
+ * RELOAD, and what else decides all accelerators for a new pool table, which
+ * takes the place of the old one when that is done. Creates go on with the old
+ * one meanwhile.
  */
 
 static void answer_change(struct server *server)
@@ -81,4 +82,39 @@ int server_got_reload(struct server *server, uint64_t serial, const void *body)
 	settings_free(host->settings);
 	host->settings = take_ptr(settings);
 	return 0;
+}
+
+static bool is_lacking(const struct pools *pools)
+{
+	uint32_t i;
+
+	for (i = 0; i < pools->count; i++)
+		if (pools->pool[i].problem[0])
+			return true;
+	return false;
+}
+
+static int look_again(struct server *server)
+{
+	struct host *host = server->host;
+	struct error err = ERROR_INIT;
+	struct pools *pools = NULL;
+	int r;
+
+	r = pools_load(host->settings, host->state, &pools, &err);
+	if (r >= 0)
+		r = begin_change(server, 0, pools, &err);
+	if (r < 0)
+		(void)log_warning(NULL, 0, "%s: pools stay as they are",
+				  err.message);
+	return r;
+}
+
+void server_greet(struct server *server)
+{
+	/* A change that is under way ends with a HELLO. */
+	if (server->changing)
+		return;
+	if (!is_lacking(server->host->pools) || look_again(server) < 0)
+		server_send_hello(server);
 }

@@ -88,4 +88,12 @@ int server_got_reload(struct server *server, uint64_t serial,
 /** server_send_hello() - Tell the pool table */
 void server_send_hello(struct server *server);
 
+/**
+ * server_greet() - Say HELLO to a new client, now or soon
+ *
+ * What a pool lacked may have come since: /dev/kvm while the host was booting,
+ * or the image. So a table with such a pool is made and decided anew before.
+ */
+void server_greet(struct server *server);
+
 #endif

@@ -18,6 +18,12 @@ unit_tests += %reldir%/test_vmd_parts
 tests_unit_test_vmd_parts_SOURCES = %reldir%/test_vmd_parts.c %reldir%/test.h
 tests_unit_test_vmd_parts_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
 
+unit_tests += %reldir%/test_vmd_server
+tests_unit_test_vmd_server_SOURCES = %reldir%/test_vmd_server.c \
+	%reldir%/tiny_image.c %reldir%/tiny_image.h %reldir%/test.h
+tests_unit_test_vmd_server_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
+tests_unit_test_vmd_server_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=access
+
 unit_tests += %reldir%/test_vmd_virt
 tests_unit_test_vmd_virt_SOURCES = %reldir%/test_vmd_virt.c %reldir%/test.h
 tests_unit_test_vmd_virt_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
@@ -38,7 +44,7 @@ EXTRA_DIST += \
 
 unit_tests += %reldir%/test_vmd_pools
 tests_unit_test_vmd_pools_SOURCES = %reldir%/test_vmd_pools.c \
-	%reldir%/test.h
+	%reldir%/tiny_image.c %reldir%/tiny_image.h %reldir%/test.h
 tests_unit_test_vmd_pools_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
 
 unit_tests += %reldir%/test_vmd_wheelhouse
