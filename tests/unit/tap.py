@@ -14,6 +14,12 @@ class Skip(Exception):
     """What a test needs is not here."""
 
 
+def need_own_memory(program):
+    """What it takes is measured: ThreadSanitizer keeps notes of each byte, several times its size."""
+    if b"__tsan_init" in program.read_bytes():
+        raise Skip("its memory is ThreadSanitizer's")
+
+
 def need_user():
     """As root the daemon becomes a user that has to exist."""
     if os.geteuid() != 0:

@@ -112,6 +112,7 @@ def cost(server, streams, before):
 
 
 def an_open_stream_takes_little_memory():
+    tap.need_own_memory(BUILD / "cupolad")
     with Server({"turn.max": "256", "turn.max_per_tenant": "256"}) as server:
         # What the first ones make for all that follow.
         for stream in open_streams(server, 5):
