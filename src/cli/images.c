@@ -130,6 +130,13 @@ static const struct {
 int cmd_images(struct cli *cli, int argc, char **argv)
 {
 	_cleanup_free_ char *state = NULL;
+	bool dry = false;
+	/* Those of the programs, for the help and for shells; only they read them. */
+	const struct args_option options[] = {
+		{ "dry-run", 0, NULL, "of prune: only say which would go",
+		  .flag = &dry },
+		{ .name = NULL },
+	};
 	struct args args;
 	size_t i;
 	int r;
@@ -139,9 +146,11 @@ int cmd_images(struct cli *cli, int argc, char **argv)
 			return run_program(cli, actions[i].program,
 					   i == 0 ? argv + 1 : argv);
 
-	r = args_parse(cli, argc, argv, NULL, 0, 0, &args);
+	r = args_parse(cli, argc, argv, options, 0, 0, &args);
 	if (r < 0 || args.help)
 		return r;
+	if (dry)
+		return cli_fail(cli, CLI_USAGE, "--dry-run is for prune");
 	r = cli_state(cli, &state);
 	return r < 0 ? r : print_images(cli, state);
 }
