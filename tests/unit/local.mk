@@ -26,8 +26,9 @@ include $(top_srcdir)/tests/unit/daemon.mk
 # What those in Python share.
 EXTRA_DIST += %reldir%/tap.py %reldir%/ctl_fixture.py
 
-TESTS += %reldir%/test_bench.py %reldir%/test_scripts.py
-dist_check_SCRIPTS += %reldir%/test_bench.py %reldir%/test_scripts.py
+TESTS += %reldir%/test_bench.py %reldir%/test_scripts.py %reldir%/test_units.py
+dist_check_SCRIPTS += %reldir%/test_bench.py %reldir%/test_scripts.py \
+	%reldir%/test_units.py
 
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
