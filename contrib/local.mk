@@ -3,11 +3,15 @@ EXTRA_DIST += \
 	%reldir%/count-tests \
 	%reldir%/cupolad.conf \
 	%reldir%/install-deps \
-	%reldir%/monitoring/grafana-dashboard.json \
-	%reldir%/monitoring/prometheus-rules.yml \
-	%reldir%/monitoring/prometheus.yml \
 	%reldir%/quickstart \
 	%reldir%/say.sh
+
+# For the operator to give to Grafana and Prometheus.
+monitoringdir = $(datadir)/cupola/monitoring
+dist_monitoring_DATA = \
+	%reldir%/monitoring/grafana-dashboard.json \
+	%reldir%/monitoring/prometheus-rules.yml \
+	%reldir%/monitoring/prometheus.yml
 
 # Below the prefix, also where that is not /usr: systemd looks into
 # /usr/local/lib by itself.

@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	%reldir%/cupola.config \
 	%reldir%/cupola.install \
 	%reldir%/cupola.manpages \
+	%reldir%/cupola.postinst \
 	%reldir%/cupola.postrm \
 	%reldir%/cupola.prerm \
 	%reldir%/cupola.templates \

@@ -97,7 +97,7 @@ def dependencies_are_told_by_name():
 # Programs
 
 # What is copied to where something else starts it.
-COPIED = ("debian/cupola.config", "debian/cupola.postrm", "debian/cupola.prerm",
+COPIED = ("debian/cupola.config", "debian/cupola.postinst", "debian/cupola.postrm", "debian/cupola.prerm",
           "tests/kvmhost/guest/")
 
 
