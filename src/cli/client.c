@@ -68,11 +68,21 @@ static int signals_take(struct client *c)
 	return c->signals < 0 ? -errno : 0;
 }
 
-static bool signal_came(struct client *c)
+/* Return: its number, or 0 if none came */
+static int signal_take(struct client *c)
 {
 	struct signalfd_siginfo info;
 
-	return read(c->signals, &info, sizeof(info)) == sizeof(info);
+	if (read(c->signals, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	return (int)info.ssi_signo;
+}
+
+static int check_signals(struct client *c)
+{
+	if (signal_take(c) > 0)
+		return cli_fail(c->cli, CLI_INTERRUPTED, "Interrupted");
+	return 0;
 }
 
 static int base_address(struct client *c)
@@ -170,6 +180,15 @@ static bool call_is_good(const struct call *call)
 	return status >= 200 && status < 300;
 }
 
+/* libcurl may have a megabyte for a slow terminal before it looks at signals. */
+static int feed_sink(struct call *call, const char *data, size_t length)
+{
+	const struct client_request *q = call->request;
+	int r = q->unbroken ? 0 : check_signals(call->client);
+
+	return r < 0 ? r : q->sink(data, length, q->userdata);
+}
+
 static size_t on_answer(char *data, size_t size, size_t count, void *userdata)
 {
 	struct call *call = userdata;
@@ -179,8 +198,7 @@ static size_t on_answer(char *data, size_t size, size_t count, void *userdata)
 	if (!call_is_good(call))
 		to = &call->refusal;
 	else if (call->request->sink)
-		call->failed = call->request->sink(data, length,
-						   call->request->userdata);
+		call->failed = feed_sink(call, data, length);
 	if (to == &call->refusal || (!call->request->sink && to)) {
 		if (buf_add(to, data, length) < 0)
 			call->failed = cli_fail(call->client->cli, CLI_BROKEN,
@@ -372,8 +390,8 @@ static int call_wait(struct call *call, CURLcode *ret_code)
 			return out_of_memory(c->cli);
 		if (call_ended(call, ret_code))
 			return 0;
-		if (watched && signal_came(c))
-			return cli_fail(c->cli, CLI_INTERRUPTED, "Interrupted");
+		if (watched && check_signals(c) < 0)
+			return -CLI_INTERRUPTED;
 		if (curl_multi_poll(c->multi, &extra, watched, POLL_MSEC,
 				    NULL) != CURLM_OK)
 			return out_of_memory(c->cli);
@@ -470,7 +488,21 @@ int client_pause(struct client *c, unsigned msec)
 	struct pollfd wait = { .fd = c->signals, .events = POLLIN };
 
 	(void)poll(&wait, 1, (int)msec);
-	if (signal_came(c))
-		return cli_fail(c->cli, CLI_INTERRUPTED, "Interrupted");
-	return 0;
+	return check_signals(c);
+}
+
+int client_await(struct client *c, int fd)
+{
+	struct pollfd waits[] = {
+		{ .fd = c->signals, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
+	int number;
+
+	do {
+		if (poll(waits, 2, -1) < 0 && errno != EINTR)
+			return 0; /* reading says why */
+		number = signal_take(c);
+	} while (number == 0 && !waits[1].revents);
+	return number;
 }

@@ -89,4 +89,14 @@ int client_call_json(struct client *client,
  */
 int client_pause(struct client *client, unsigned msec);
 
+/**
+ * client_await() - Wait until a file descriptor can be read, or a signal came
+ *
+ * A signal goes first, also one from before. It is taken: no later call ends
+ * by it.
+ *
+ * Return: 0, or the signal's number
+ */
+int client_await(struct client *client, int fd);
+
 #endif

@@ -19,8 +19,8 @@
 /* JSON needs up to six bytes for one of source. */
 enum { BODY_MAX = 6 * EXECUTE_CODE_MAX + 4096 };
 
-/* Notes about files that were not kept; there may be a hundred thousand. */
-enum { SKIPPED_SHOWN = 10 };
+/* Notes about files, kept or not; there may be a hundred thousand. */
+enum { FILES_SHOWN = 10 };
 
 int execute_read_code(struct cli *cli, const char *file, struct buf *ret)
 {
@@ -165,13 +165,29 @@ static void note_skipped(const struct json_object *skipped)
 
 	for (i = 0; i < count; i++) {
 		view_skipped(json_array_at(skipped, i), &s);
-		if (s.count > 0 || i >= SKIPPED_SHOWN)
+		if (s.count > 0 || i >= FILES_SHOWN)
 			more += s.count > 0 ? s.count : 1;
 		else
 			cli_note("Not kept: %s (%s)", s.path, s.reason);
 	}
 	if (more > 0)
 		cli_note("Not kept: %" PRId64 " more", more);
+}
+
+/* What stays in the container: nothing else tells a person that it is there. */
+static void note_kept(const struct json_object *artifacts)
+{
+	size_t i, count = json_array_size(artifacts);
+	const struct json_object *file;
+	char size[TEXT_SHORT_MAX];
+
+	for (i = 0; i < count && i < FILES_SHOWN; i++) {
+		file = json_array_at(artifacts, i);
+		cli_note("Kept: %s (%s)", view_string(file, "path"),
+			 text_bytes((uint64_t)view_int(file, "bytes"), size));
+	}
+	if (count > i)
+		cli_note("Kept: %zu more", count - i);
 }
 
 /* How code may end but for "ok" and "error", in words. */
@@ -204,7 +220,7 @@ static void note_ending(const struct view_execution *e)
 		cli_note("Its variables are lost");
 }
 
-static void tell_end(const struct view_execution *e)
+static void tell_end(const struct view_execution *e, bool saved)
 {
 	char omitted[TEXT_SHORT_MAX], total[TEXT_SHORT_MAX];
 	size_t length = strlen(e->traceback);
@@ -221,6 +237,8 @@ static void tell_end(const struct view_execution *e)
 		cli_note("Of %s of output, %s were left out",
 			 text_bytes((uint64_t)e->total_bytes, total),
 			 text_bytes((uint64_t)e->omitted_bytes, omitted));
+	if (!saved)
+		note_kept(e->artifacts);
 	note_skipped(e->skipped);
 }
 
@@ -272,7 +290,7 @@ int execute_run(struct cli *cli, const struct execute_options *o)
 	if (r < 0)
 		return r;
 	if (!cli->json)
-		tell_end(&e);
+		tell_end(&e, o->out != NULL);
 	r = finish(cli, o, done, &e);
 	return r < 0 ? r : exit_of(&e);
 }

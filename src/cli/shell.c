@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <histedit.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,10 @@
  * runs interrupts the code, and at the prompt it drops what was typed. Lines are
  * edited by libedit, whose licence goes with ours; GNU readline's would not.
  *
- * The terminal sends no SIGINT while a line is edited: the client keeps that
- * signal for the next call, which would end before it began.
+ * While a line is edited Ctrl-C is a key. Where libedit does not have the
+ * terminal yet, and where the code ended before the key was seen, it is a
+ * SIGINT, which the client holds. The prompt takes it as the key, or else it
+ * would end the next statement.
  */
 
 enum {
@@ -39,7 +42,9 @@ struct shell {
 	History *history;
 	char *history_file; /* NULL: kept nowhere */
 	struct buf code;
+	struct client *client;
 	bool cancelled;
+	bool ended;  /* by a signal */
 	bool failed; /* the last statement */
 };
 
@@ -51,38 +56,47 @@ static char *prompt(EditLine *line)
 	return (char *)(s && s->code.length > 0 ? "... " : ">>> ");
 }
 
-/* Ctrl-C is a new line, too, so that the next prompt has one of its own. */
-static wchar_t take_key(EditLine *line, wchar_t key)
+/* Return: 1, 0 at the end, -1 with errno */
+static int read_byte(struct shell *s, char *ret)
 {
-	struct shell *s = NULL;
+	int signal_number = client_await(s->client, STDIN_FILENO);
+	ssize_t r;
 
-	if (key != CTRL_C)
-		return key;
-	(void)el_get(line, EL_CLIENTDATA, &s);
-	if (s)
-		s->cancelled = true;
-	return L'\n';
+	if (signal_number == SIGINT) {
+		*ret = CTRL_C;
+		return 1;
+	}
+	s->ended = signal_number != 0;
+	if (s->ended)
+		return 0;
+	do
+		r = read(STDIN_FILENO, ret, 1);
+	while (r < 0 && errno == EINTR);
+	return (int)r;
 }
 
-/* Return: 1, 0 at the end, -1 with errno */
+/* Ctrl-C is a new line, too, so that the next prompt has one of its own. */
 static int read_key(EditLine *line, wchar_t *ret)
 {
 	mbstate_t state = { 0 };
-	ssize_t r;
+	struct shell *s = NULL;
 	size_t n;
 	char byte;
+	int r;
 
+	(void)el_get(line, EL_CLIENTDATA, &s);
 	do {
-		do
-			r = read(STDIN_FILENO, &byte, 1);
-		while (r < 0 && errno == EINTR);
+		r = read_byte(s, &byte);
 		if (r <= 0)
-			return (int)r;
+			return r;
 		n = mbrtowc(ret, &byte, 1, &state);
 		if (n == (size_t)-1)
 			state = (mbstate_t){ 0 };
 	} while (n == (size_t)-1 || n == (size_t)-2);
-	*ret = take_key(line, *ret);
+	if (*ret != CTRL_C)
+		return 1;
+	s->cancelled = true;
+	*ret = L'\n';
 	return 1;
 }
 
@@ -126,6 +140,10 @@ static void history_begin(struct shell *s)
 
 static int shell_init(struct shell *s)
 {
+	int r = cli_client(s->cli, &s->client);
+
+	if (r < 0)
+		return r;
 	s->history = history_init();
 	s->line = el_init("cupolactl", stdin, stdout, stderr);
 	if (!s->history || !s->line)
@@ -138,6 +156,8 @@ static int shell_init(struct shell *s)
 	(void)el_set(s->line, EL_HIST, history, s->history);
 	(void)el_set(s->line, EL_SETTY, "-d", "-isig", NULL);
 	(void)el_set(s->line, EL_GETCFN, read_key);
+	/* libedit drops a tab; code that is pasted may be indented by them. */
+	(void)el_set(s->line, EL_BIND, "^I", "ed-insert", NULL);
 	(void)el_source(s->line, NULL);
 	return 0;
 }
@@ -158,6 +178,19 @@ static int run_statement(struct shell *s, const char *container)
 		cli_forgive(s->cli);
 	}
 	return 0;
+}
+
+/* As at Python's own prompt; as code they would end nothing here. */
+static bool is_goodbye(const char *text)
+{
+	static const char *const words[] = { "exit\n", "quit\n", "exit()\n",
+					     "quit()\n" };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], text) == 0)
+			return true;
+	return false;
 }
 
 static int take_line(struct shell *s, const char *text, const char *container)
@@ -192,8 +225,12 @@ static int converse(struct shell *s, const char *container)
 
 	while (r == 0) {
 		text = el_gets(s->line, &count);
+		if (s->ended)
+			return cli_fail(s->cli, CLI_INTERRUPTED, "Interrupted");
 		if (!text || count <= 0) /* Ctrl-D */
 			break;
+		if (s->code.length == 0 && is_goodbye(text))
+			return 0;
 		r = take_line(s, text, container);
 	}
 	if (r == 0)
@@ -215,13 +252,14 @@ static int make_container(struct cli *cli, struct json_object **ret)
 	return r < 0 ? r : client_call_json(client, &request, ret);
 }
 
-static int shell_run(struct cli *cli, const char *container)
+static int shell_run(struct cli *cli, const char *container, bool removed)
 {
 	struct shell s = { .cli = cli, .code = BUF_INIT(EXECUTE_CODE_MAX) };
 	int r = shell_init(&s);
 
 	if (r >= 0) {
-		cli_note("Python in %s; Ctrl-D leaves it", container);
+		cli_note("Python in %s%s; Ctrl-D leaves it", container,
+			 removed ? ", which is removed with its files" : "");
 		r = converse(&s, container);
 	}
 	if (r == 0 && s.failed)
@@ -246,12 +284,12 @@ int cmd_shell(struct cli *cli, int argc, char **argv)
 				"A shell is for a person at a terminal; for "
 				"programs there is cupolactl exec");
 	if (args.count > 0)
-		return shell_run(cli, args.items[0]);
+		return shell_run(cli, args.items[0], false);
 	r = make_container(cli, &made);
 	if (r < 0)
 		return r;
 	container = view_string(made, "id");
-	r = shell_run(cli, container);
+	r = shell_run(cli, container, true);
 	path = calls_path("/v1/containers/", container, NULL);
 	(void)calls_delete(cli, path, true);
 	return r;

@@ -15,8 +15,10 @@ tests_unit_test_cli_text_LDADD = $(cli_libs) $(CMOCKA_LIBS)
 # The whole program against a scripted server, ctl_fixture.py.
 TESTS += %reldir%/test_cupolactl.py %reldir%/test_cupolactl_complete.py \
 	%reldir%/test_cupolactl_hostile.py \
+	%reldir%/test_cupolactl_shell.py \
 	%reldir%/test_cupolactl_watch.py
 dist_check_SCRIPTS += \
 	%reldir%/test_cupolactl.py %reldir%/test_cupolactl_complete.py \
 	%reldir%/test_cupolactl_hostile.py \
+	%reldir%/test_cupolactl_shell.py \
 	%reldir%/test_cupolactl_watch.py

@@ -9,7 +9,6 @@ import os
 import pathlib
 import pty
 import re
-import select
 import signal
 import socket
 import subprocess
@@ -815,63 +814,6 @@ def logs_asks_the_journal_by_the_kind_of_id(fx):
     got = fx.ctl("logs", status=7, PATH=str(fx.dir / "none"))
     assert "journalctl" in got.stderr
     assert fx.asked == []
-
-
-PROMPT = re.compile(rb"\n[^\n]*(?:>>>|\.\.\.) [^\n]*$")
-
-
-def at_terminal(fixture, typed, *argv):
-    """Types lines, each at a prompt; returns output and status.
-
-    A line is typed with how many statements have run before it. A prompt is on
-    the last line, newer than what was typed, and nothing has followed it for a
-    moment: libedit may draw one twice, and takes the terminal over after that.
-    What comes earlier, while code runs, is the terminal's, and a Ctrl-D is lost.
-    """
-    pid, master = pty.fork()
-    if pid == 0:
-        os.execve(CTL, [str(CTL), *argv], fixture.env(TERM="xterm", HOME=str(fixture.dir)))
-    seen, mark, end = b"\n", 0, time.monotonic() + WAIT
-    try:
-        while time.monotonic() < end:
-            if select.select([master], [], [], 0.3)[0]:
-                if not (chunk := os.read(master, 4096)):
-                    break
-                seen += chunk
-            elif typed and PROMPT.search(seen, mark) and len(codes(fixture)) >= typed[0][0]:
-                mark = len(seen)
-                os.write(master, typed.pop(0)[1])
-        os.kill(pid, signal.SIGKILL)
-    except OSError:
-        pass
-    os.close(master)
-    return seen.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def codes(fixture):
-    return [json.loads(body)["code"] for _, path, body, _ in fixture.asked
-            if path.endswith("/exec")]
-
-
-def a_shell_runs_statements_when_they_are_whole(fx):
-    typed = [(0, b"x = (1,\n"), (0, b"2)\n"), (1, b"for i in x:\n"),
-             (1, b"    print(i)\n"), (1, b"\n"), (2, b"lost\x03"), (2, b"x\n"),
-             (3, b"\x04")]
-    seen, status = at_terminal(fx, typed, "shell", "cntr_1")
-    assert status == 0, seen
-    assert codes(fx) == ["x = (1,\n2)\n", "for i in x:\n    print(i)\n\n", "x\n"]
-    assert not any(c.startswith("DELETE") for c in fx.calls())
-    history = fx.dir / ".cupolactl_history"
-    assert "print(i)" in history.read_text().replace("\\040", " ")
-    assert history.stat().st_mode & 0o777 == 0o600
-
-
-def a_shell_without_a_container_makes_and_removes_one(fx):
-    seen, status = at_terminal(fx, [(0, b"1\n"), (1, b"\x04")], "shell")
-    assert status == 0, seen
-    assert fx.calls() == ["POST /v1/containers", "POST /v1/containers/cntr_1/exec",
-                          "DELETE /v1/containers/cntr_1"]
-    fx.ctl("shell", status=2)  # no terminal
 
 
 if __name__ == "__main__":
