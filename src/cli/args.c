@@ -24,7 +24,7 @@ static void shared_init(struct shared *s, struct cli *cli)
 		{ "url", 0, "URL", "address to use instead of the socket",
 		  .string = &cli->url },
 		{ "tenant", 0, "NAME", "tenant to act for on the socket",
-		  .string = &cli->tenant },
+		  .string = &cli->tenant, .names = "tenants" },
 		{ "json", 0, NULL, "print JSON, for programs",
 		  .flag = &cli->json },
 		{ "help", 'h', NULL, "explain the command", .flag = &s->help },
@@ -89,15 +89,65 @@ static int parse_seconds(struct cli *cli, const struct args_option *o,
 	return 0;
 }
 
+static int parse_number(struct cli *cli, const struct args_option *o,
+			const char *text)
+{
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (errno || end == text || *end || value <= 0)
+		return cli_fail(cli, CLI_USAGE,
+				"--%s takes a positive whole number, not '%s'",
+				o->name, text);
+	*o->number = value;
+	return 0;
+}
+
+/* Whether the first @length bytes of a list are all of @word. */
+static bool is_word(const char *list, size_t length, const char *word)
+{
+	return strlen(word) == length && strncmp(list, word, length) == 0;
+}
+
+static int check_word(struct cli *cli, const struct args_option *o,
+		      const char *value)
+{
+	const char *word, *between = "";
+	char all[256] = "";
+	size_t length, used = 0;
+
+	for (word = o->words; *word; word += length + (word[length] == ' ')) {
+		length = strcspn(word, " ");
+		if (is_word(word, length, value))
+			return 0;
+		if (used > 0)
+			between = word[length] ? ", " : " or ";
+		if (used < sizeof(all))
+			used += (size_t)snprintf(all + used, sizeof(all) - used,
+						 "%s'%.*s'", between,
+						 (int)length, word);
+	}
+	return cli_fail(cli, CLI_USAGE, "--%s takes %s, not '%s'", o->name, all,
+			value);
+}
+
 static int option_take(struct cli *cli, const struct args_option *o,
 		       const char *value)
 {
+	int r = o->words ? check_word(cli, o, value) : 0;
+
+	if (r < 0)
+		return r;
 	if (o->flag) {
 		*o->flag = true;
 	} else if (o->string) {
 		*o->string = value;
 	} else if (o->seconds) {
 		return parse_seconds(cli, o, value);
+	} else if (o->number) {
+		return parse_number(cli, o, value);
 	} else if (o->list->count == ARGS_LIST_MAX) {
 		return cli_fail(cli, CLI_USAGE,
 				"--%s can be given %d times at most", o->name,

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct cli;
 
@@ -32,8 +33,12 @@ struct args_list {
  * @string:	Set to the value; the last one given counts
  * @list:	Gets each value
  * @seconds:	Set to the value as a positive number
+ * @number:	Set to the value as a positive whole number
+ * @words:	What the value may be, separated by blanks, where it is one of few
+ * @names:	What the value names, for a shell that completes it: kinds of
+ *		completion_names.c, separated by blanks
  *
- * Exactly one of the last four is not NULL.
+ * Exactly one of @flag to @number is not NULL.
  */
 struct args_option {
 	const char *name;
@@ -44,6 +49,9 @@ struct args_option {
 	const char **string;
 	struct args_list *list;
 	double *seconds;
+	int64_t *number;
+	const char *words;
+	const char *names;
 };
 
 /**

@@ -81,7 +81,7 @@ static const struct cli_command commands[] = {
 	{ "completion", "bash | zsh | fish", "bash zsh fish",
 	  "Print what makes a shell complete these commands", cmd_completion, NULL },
 	{ "version", "", "", "Print the version", cmd_version, NULL },
-	{ "help", "[COMMAND]", "", "Explain a command", cmd_help, NULL },
+	{ "help", "[COMMAND]", "", "Explain a command", cmd_help, "commands" },
 	{ .name = NULL },
 };
 

@@ -15,6 +15,10 @@ static void print_options(const char *command, const struct args_option *o)
 			printf(" -s %c", o->letter);
 		if (o->value)
 			printf("%s", completion_takes_file(o) ? " -rF" : " -x");
+		if (o->words)
+			printf(" -a '%s'", o->words);
+		else if (o->names)
+			printf(" -a '(__cupolactl_names \"%s\")'", o->names);
 		printf(" -d '");
 		completion_quoted(o->help);
 		(void)puts("'");

@@ -91,15 +91,30 @@ static int print_images(struct cli *cli)
 	return r;
 }
 
+static int print_commands(void)
+{
+	const struct cli_command *c;
+
+	for (c = cli_commands(); c->name; c++)
+		printf("%s\t%s\n", c->name, c->summary);
+	return 0;
+}
+
+static bool is_kind(const char *kind, const char *word, size_t length)
+{
+	return strlen(kind) == length && strncmp(kind, word, length) == 0;
+}
+
 static int print_word(struct cli *cli, const char *word, size_t length)
 {
 	size_t i;
 
-	if (length == strlen("images") && strncmp(word, "images", length) == 0)
+	if (is_kind("commands", word, length))
+		return print_commands();
+	if (is_kind("images", word, length))
 		return print_images(cli);
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strlen(kinds[i].kind) == length &&
-		    strncmp(kinds[i].kind, word, length) == 0)
+		if (is_kind(kinds[i].kind, word, length))
 			return print_kind(cli, &kinds[i]);
 	return 0;
 }

@@ -20,7 +20,11 @@ static void print_spelling(const struct args_option *o, const char *spelling)
 	printf(" \\\n\t\t'*%s[", spelling);
 	print_text(o->help);
 	(void)putchar(']');
-	if (o->value)
+	if (o->value && o->words)
+		printf(":%s:(%s)", o->value, o->words);
+	else if (o->value && o->names)
+		printf(":%s: _cupolactl_names \"%s\"", o->value, o->names);
+	else if (o->value)
 		printf(":%s:%s", o->value,
 		       completion_takes_file(o) ? "_files" : "");
 	(void)putchar('\'');

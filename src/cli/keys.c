@@ -18,8 +18,8 @@ enum { BODY_MAX = 64 * 1024 };
 
 struct keys_options {
 	const char *name;
-	const char *rate;
-	const char *requests;
+	int64_t rate;
+	int64_t requests;
 	double expires;
 	struct args_list scopes;
 };
@@ -44,9 +44,9 @@ static int create_body(const struct cli *cli, const struct keys_options *o,
 	if (o->expires > 0)
 		json_write_int(&w, "expires_after_s", (int64_t)o->expires);
 	if (o->rate)
-		json_write_int(&w, "requests_per_minute", atoll(o->rate));
+		json_write_int(&w, "requests_per_minute", o->rate);
 	if (o->requests)
-		json_write_int(&w, "max_requests", atoll(o->requests));
+		json_write_int(&w, "max_requests", o->requests);
 	json_write_close(&w);
 	return json_write_end(&w);
 }
@@ -161,15 +161,17 @@ int cmd_keys(struct cli *cli, int argc, char **argv)
 		  .string = &o.name },
 		{ "scope", 's', "SCOPE",
 		  "what create allows; repeat for more (all)",
-		  .list = &o.scopes },
+		  .list = &o.scopes,
+		  .words = "files containers responses toolboxes sessions "
+			   "metrics" },
 		{ "expires", 'e', "SECONDS", "when create's key ends (never)",
 		  .seconds = &o.expires },
 		{ "rate", 'r', "N",
 		  "requests a minute with create's key (the tenant's)",
-		  .string = &o.rate },
+		  .number = &o.rate },
 		{ "requests", 'R', "N",
 		  "requests at a time with create's key (the tenant's)",
-		  .string = &o.requests },
+		  .number = &o.requests },
 		{ .name = NULL },
 	};
 	struct args args;

@@ -182,7 +182,7 @@ int cmd_run(struct cli *cli, int argc, char **argv)
 		{ "timeout", 't', "SECONDS", "end it after so long (120)",
 		  .seconds = &run.execute.timeout_s },
 		{ "memory", 'm', "SIZE", "memory: 1g, 4g, 16g or 64g (1g)",
-		  .string = &run.memory },
+		  .string = &run.memory, .words = "1g 4g 16g 64g" },
 		{ "keep", 'k', NULL, "leave the container running",
 		  .flag = &run.keep },
 		{ .name = NULL },

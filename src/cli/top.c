@@ -133,14 +133,16 @@ static const struct sort {
 	{ "age", by_age }, { "idle", by_idle },
 };
 
+#define SORT_WORDS "cpu memory disk age idle"
+
+/* The name is one of SORT_WORDS. */
 static const struct sort *find_sort(const char *name)
 {
-	size_t i;
+	const struct sort *s = sorts;
 
-	for (i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++)
-		if (strcmp(sorts[i].name, name) == 0)
-			return &sorts[i];
-	return NULL;
+	while (strcmp(s->name, name) != 0)
+		s++;
+	return s;
 }
 
 /* --------------------------------------------------------------------- cells */
@@ -438,7 +440,7 @@ int cmd_top(struct cli *cli, int argc, char **argv)
 	bool once = false;
 	const struct args_option options[] = {
 		{ "sort", 's', "WHAT", "cpu, memory, disk, age or idle",
-		  .string = &sort },
+		  .string = &sort, .words = SORT_WORDS },
 		{ "once", 0, NULL, "look once, as into a pipe",
 		  .flag = &once },
 		WATCH_OPTIONS(&top.watch),
@@ -451,11 +453,6 @@ int cmd_top(struct cli *cli, int argc, char **argv)
 	if (r < 0 || args.help)
 		return r;
 	top.sort = find_sort(sort);
-	if (!top.sort)
-		return cli_fail(cli, CLI_USAGE,
-				"--sort takes 'cpu', 'memory', 'disk', 'age' "
-				"or 'idle', not '%s'",
-				sort);
 	if (cli->terminal && !cli->json)
 		top.watch.on = true;
 	if (once)

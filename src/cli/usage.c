@@ -91,14 +91,16 @@ static const struct by {
 
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
+#define KIND_WORDS "tenant day origin key"
+
+/* The name is one of KIND_WORDS. */
 static const struct by *find_kind(const char *name)
 {
-	size_t i;
+	const struct by *by = kinds;
 
-	for (i = 0; i < KIND_COUNT; i++)
-		if (strcmp(kinds[i].name, name) == 0)
-			return &kinds[i];
-	return NULL;
+	while (strcmp(by->name, name) != 0)
+		by++;
+	return by;
 }
 
 static int add_row(struct cli *cli, const struct json_object *row,
@@ -218,7 +220,7 @@ int cmd_usage(struct cli *cli, int argc, char **argv)
 		{ "since", 's', "DAY", "first day, as in 2026-11-29 (30 days)",
 		  .string = &since },
 		{ "by", 'b', "WHAT", "a line for each tenant, day, origin or key",
-		  .string = &what },
+		  .string = &what, .words = KIND_WORDS },
 		{ "csv", 'c', NULL, "comma-separated, with all figures",
 		  .flag = &usage.csv },
 		WATCH_OPTIONS(&usage.watch),
@@ -231,11 +233,6 @@ int cmd_usage(struct cli *cli, int argc, char **argv)
 	if (r < 0 || args.help)
 		return r;
 	usage.by = find_kind(what);
-	if (!usage.by)
-		return cli_fail(cli, CLI_USAGE,
-				"--by takes 'tenant', 'day', 'origin' or "
-				"'key', not '%s'",
-				what);
 	usage.path = usage_path(cli, since, usage.by);
 	r = watch_run(cli, &usage.watch, look, &usage);
 	free(usage.path);

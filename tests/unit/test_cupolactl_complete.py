@@ -64,7 +64,7 @@ def by_bash(fx, *words):
     done = subprocess.run(["bash", "-c", program, "bash", *words], text=True,
                           capture_output=True, check=True, timeout=WAIT,
                           cwd=fx.dir, env=environment(fx))
-    return done.stdout.split("\n")[:-1]
+    return list(filter(None, done.stdout.split("\n")))
 
 
 def by_fish(fx, line):
@@ -126,7 +126,33 @@ def bash_completes_what_the_daemon_has(fx):
             (("model", "test", "b"), ["big"]),
             (("files", "ls", "cntr_1"), ["cntr_1a"])):
         got = by_bash(fx, "cupolactl", *words)
-        assert [g for g in got if not g.startswith("-")] == names, (words, got)
+        assert got == names, (words, got)
+
+
+def bash_completes_what_an_option_takes(fx):
+    daemon(fx)
+    for words, values in (
+            (("top", "--sort", ""), ["cpu", "memory", "disk", "age", "idle"]),
+            (("top", "-s", "m"), ["memory"]),
+            (("usage", "--by", "o"), ["origin"]),
+            (("run", "-m", "1"), ["1g", "16g"]),
+            (("keys", "create", "--scope", "m"), ["metrics"]),
+            (("--tenant", "a"), ["acme"]),
+            (("keys", "list", "--tenant", "a"), ["acme"]),
+            (("run", "--file", ""), [])):
+        got = by_bash(fx, "cupolactl", *words)
+        assert got == values, (words, got)
+
+
+def bash_offers_options_where_a_dash_was_typed(fx):
+    daemon(fx)
+    assert by_bash(fx, "cupolactl", "keys", "") == ["create", "list", "revoke"]
+    assert by_bash(fx, "cupolactl", "help", "un") == ["undrain"]
+    assert "--version" in by_bash(fx, "cupolactl", "--")
+    commands = by_bash(fx, "cupolactl", "")
+    assert "ps" in commands and not any(c.startswith("-") for c in commands)
+    got = by_bash(fx, "cupolactl", "kill", "-")
+    assert "--json" in got and all(g.startswith("-") for g in got), got
 
 
 def bash_asks_the_daemon_that_is_meant(fx):
@@ -171,6 +197,9 @@ def fish_completes_in_fish(fx):
     assert by_fish(fx, "cupolactl pools set d") == ["default"]
     assert by_fish(fx, "cupolactl tenants show ac") == ["acme"]
     assert "cntr_1a" not in by_fish(fx, "cupolactl keys revoke ")
+    assert by_fish(fx, "cupolactl top --sort m") == ["memory"]
+    assert by_fish(fx, "cupolactl keys list --tenant a") == ["acme"]
+    assert by_fish(fx, "cupolactl help und") == ["undrain"]
 
 
 def zsh_completes_in_zsh(fx):
@@ -181,6 +210,9 @@ def zsh_completes_in_zsh(fx):
     assert "keys revoke" in by_zsh(fx, "cupolactl keys rev")
     assert "inspect cntr_2b" in by_zsh(fx, "cupolactl inspect cntr_2")
     assert "revoke key_1" in by_zsh(fx, "cupolactl keys revoke k")
+    assert "--sort memory" in by_zsh(fx, "cupolactl top --sort m")
+    assert "--tenant acme" in by_zsh(fx, "cupolactl keys list --tenant a")
+    assert "help undrain" in by_zsh(fx, "cupolactl help und")
     listed = by_zsh(fx, "cupolactl inspect cntr_")
     assert "cntr_1a  first" in listed and "cntr_3c" in listed, listed
 
