@@ -189,8 +189,8 @@ static void a_response_has_all_its_members(void **state)
 		"\"conversation\":null",
 		"\"reasoning\":{\"effort\":\"low\",\"summary\":null}",
 		"\"store\":true", "\"temperature\":0.5", "\"top_p\":0.9",
-		"\"text\":{\"format\":{\"type\":\"json_object\"},"
-		"\"verbosity\":\"low\"}",
+		("\"text\":{\"format\":{\"type\":\"json_object\"},"
+		 "\"verbosity\":\"low\"}"),
 		"\"tool_choice\":\"none\"", "\"tools\":[{\"type\":",
 		"\"top_logprobs\":2", "\"truncation\":\"auto\"",
 		"\"usage\":{\"input_tokens\":10", "\"user\":\"u\"",
