@@ -1,8 +1,10 @@
 /*
  * How long reads take in a database of 10,000 containers and 100,000 files.
  * They happen on the loop, so each must be far below its 5 ms; the figures are
- * printed. The bound asserted is loose, because tests run on busy machines
- * and under sanitizers: what it catches is a read that scans.
+ * printed. The bound asserted is loose, because tests run under sanitizers: what
+ * it catches is a read that scans. What counts is the processor's time of this
+ * thread, which is the loop here: the rest of a busy machine is no matter. Only a
+ * commit, which others carry out, is taken by the wall.
  */
 
 #include "store_fixture.h"
@@ -186,11 +188,11 @@ static void put_record(struct fixture *fx)
 	assert_int_equal(fixture_commit(fx, batch), 0);
 }
 
-static double now_usec(void)
+static double now_usec(clockid_t clock)
 {
 	struct timespec ts;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	(void)clock_gettime(clock, &ts);
 	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
@@ -201,22 +203,29 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static void measure(struct fixture *fx, const char *what, double bound_usec,
-		    void (*read_it)(struct fixture *fx, unsigned i))
+static void measure_by(clockid_t clock, struct fixture *fx, const char *what,
+		       double bound_usec,
+		       void (*do_it)(struct fixture *fx, unsigned i))
 {
 	double times[ROUNDS];
 	unsigned i;
 
 	for (i = 0; i < ROUNDS; i++) {
-		double begin = now_usec();
+		double begin = now_usec(clock);
 
-		read_it(fx, i);
-		times[i] = now_usec() - begin;
+		do_it(fx, i);
+		times[i] = now_usec(clock) - begin;
 	}
 	qsort(times, ROUNDS, sizeof(times[0]), compare);
 	print_message("# %s: median %.0f us, 99th percentile %.0f us\n", what,
 		      times[ROUNDS / 2], times[ROUNDS * 99 / 100]);
 	assert_true(times[ROUNDS / 2] < bound_usec);
+}
+
+static void measure(struct fixture *fx, const char *what, double bound_usec,
+		    void (*read_it)(struct fixture *fx, unsigned i))
+{
+	measure_by(CLOCK_THREAD_CPUTIME_ID, fx, what, bound_usec, read_it);
 }
 
 static void reads_stay_short_in_a_large_database(void **state)
@@ -233,7 +242,8 @@ static void reads_stay_short_in_a_large_database(void **state)
 	measure(fx, "list 100 live containers", BOUND_USEC, live_containers);
 	measure(fx, "totals of a tenant", BOUND_USEC, totals);
 	measure(fx, "list 10,000 files", 40 * BOUND_USEC, list_most_files);
-	measure(fx, "commit of one row", 200 * BOUND_USEC, commit_a_row);
+	measure_by(CLOCK_MONOTONIC, fx, "commit of one row", 200 * BOUND_USEC,
+		   commit_a_row);
 	measure(fx, "record of 2 MiB", 10 * BOUND_USEC, record_of_2_mib);
 }
 
