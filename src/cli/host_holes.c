@@ -49,6 +49,10 @@ static const struct hole {
 	/* Races for a socket's transport: a use after free. */
 	{ "CVE-2021-26708", false, { 5, 5, 0 },
 	  { { 5, 10, 13 }, { 5, 11, 0 } } },
+	/* connect() given up by a signal, and done again: a list is corrupted. */
+	{ "CVE-2022-48786", false, { 3, 9, 0 },
+	  { { 4, 19, 231 }, { 5, 4, 181 }, { 5, 10, 102 }, { 5, 15, 25 },
+	    { 5, 16, 11 }, { 5, 17, 0 } } },
 	/* vsk->trans of a socket that connects to itself: a use after free. */
 	{ "CVE-2024-50264", false, { 4, 8, 0 },
 	  { { 4, 19, 324 }, { 5, 4, 286 }, { 5, 10, 230 }, { 5, 15, 172 },

@@ -162,6 +162,8 @@ static void a_hole_is_there_until_its_branch_was_mended(void **state)
 		const char *last[11];	/* one step further it is mended */
 	} holes[] = {
 		{ "CVE-2021-26708", { "5.10.12" } },
+		{ "CVE-2022-48786", { "4.19.230", "5.4.180", "5.10.101",
+				      "5.15.24", "5.16.10" } },
 		{ "CVE-2024-50264", { "4.19.323", "5.4.285", "5.10.229",
 				      "5.15.171", "6.1.116", "6.6.60",
 				      "6.11.7" } },
