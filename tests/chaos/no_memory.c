@@ -138,14 +138,17 @@ static bool may_have(void)
 	return false;
 }
 
-/* The next library's, which may be a sanitizer's. */
+/*
+ * The next library's, which may be a sanitizer's. Loaded by name at the end: clang
+ * calls nothing that is still atomic.
+ */
 #define REAL(name)                                                           \
 	({                                                                   \
 		static _Atomic(__typeof__(&(name))) real;                    \
                                                                              \
 		if (!real)                                                   \
 			real = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name); \
-		real;                                                        \
+		atomic_load(&real);                                          \
 	})
 
 void *malloc(size_t size)
