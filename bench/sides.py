@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import pathlib
+import select
 import socket
 import tempfile
 
@@ -25,15 +26,25 @@ class Session:
         self.daemon = daemon
         host, port = daemon.url.removeprefix("http://").split(":")
         self.http = http.client.HTTPConnection(host, int(port), timeout=600)
-        self.http.connect()
-        self.http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.connect()
         self.head = {"Authorization": f"Bearer {daemon.key}",
                      "Content-Type": "application/json"}
         made = self.ask("POST", "/v1/containers", {"name": "bench"})
         self.path = f"/v1/containers/{made['id']}"
         self.id = made["id"]
 
+    def connect(self):
+        self.http.connect()
+        self.http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def is_closed(self):
+        """As after 30 s without a request, while the other side is measured."""
+        return bool(select.select([self.http.sock], [], [], 0)[0])
+
     def fetch(self, method, path, body=None, head=None):
+        if self.is_closed():
+            self.http.close()
+            self.connect()
         self.http.request(method, path, body, head or self.head)
         answer = self.http.getresponse()
         data = answer.read()

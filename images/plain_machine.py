@@ -134,12 +134,18 @@ class Machine:
         return " ".join(words)
 
     def spawn(self, *command):
+        """In a session of its own, as libvirt and cupola-vmd start theirs.
+
+        Linux shares processors among sessions first (autogroup), so what runs
+        in its caller's has another share of a busy machine than it would.
+        """
         user = {}
         if self.user is not None:
             user = {"user": self.user.pw_uid, "group": self.user.pw_gid,
                     "extra_groups": []}
         self.processes.append(subprocess.Popen(
-            [str(word) for word in command], stdin=subprocess.DEVNULL, **user))
+            [str(word) for word in command], stdin=subprocess.DEVNULL,
+            start_new_session=True, **user))
 
     def await_file(self, path):
         end = time.monotonic() + 10
