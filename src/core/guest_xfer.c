@@ -24,7 +24,8 @@
  * is its turn, breaks off the transfer, and with it its session.
  *
  * A GET has ended when both the guest's END has come and the blob is on the
- * disk; the guest's digest is then compared with ours.
+ * disk; the guest's digest is then compared with ours. Between the two the
+ * connection has nothing to do, and may be taken for the next file.
  */
 
 static void xfer_free(void *object)
@@ -75,14 +76,13 @@ void guest_xfer_end(struct guest_xfer *x, struct xfer_end *end)
 	if (!done)
 		return;
 	x->config.done = NULL;
-	if (end->result == XFER_OK) {
+	if (end->result == XFER_OK)
 		end->writer = take_ptr(x->writer);
-		end->conn = x->put ? NULL : take_ptr(x->conn);
-	}
-	xfer_hang_up(x);
+	/* What a file came over may still be taken for another, by done(). */
+	if (end->result != XFER_OK || x->put)
+		xfer_hang_up(x);
 	end->bytes = x->bytes;
 	done(x->config.userdata, end);
-	guest_conn_close(end->conn);
 	guest_xfer_cancel(x);
 }
 

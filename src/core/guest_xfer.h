@@ -4,7 +4,8 @@
 
 /*
  * One file to or from a guest. A connection is made for it, which costs more than
- * a small file does: so one that a file came over may be used for the next.
+ * a small file does: so one that a file came over may be used for the next, as
+ * soon as all of the file has come, while its blob is still on its way to the disk.
  *
  * Bytes go straight between the socket and the blob store, in constant memory:
  * a disk that is slow makes the guest wait, and a guest that is slow is read
@@ -22,7 +23,6 @@
 #include "wire/wire.h"
 
 struct blobs;
-struct guest_conn;
 struct guest_xfer;
 struct vmd_client;
 
@@ -61,8 +61,6 @@ enum xfer_result {
  * @bytes:	Length of the file, as far as known
  * @info:	Of a GET that is XFER_OK: the finished blob
  * @writer:	It, pinned until this is freed; the callback takes it over
- * @conn:	Of a GET that is XFER_OK, if it is still there: for another one. The
- *		callback takes it over, or it is closed behind it
  * @err:	Of XFER_BROKEN and XFER_STALLED: what the guest did
  */
 struct xfer_end {
@@ -73,7 +71,6 @@ struct xfer_end {
 	uint64_t bytes;
 	const struct blob_info *info;
 	struct blob_writer *writer;
-	struct guest_conn *conn;
 	const struct error *err;
 };
 
@@ -82,6 +79,9 @@ struct xfer_end {
  * @vm_id:	Copied
  * @nonce:	Copied
  * @path:	Relative to /mnt/data, copied
+ * @given:	Of a GET: all of the file has come, and is these bytes long; another
+ *		may be asked for over its connection until done() has returned.
+ *		May be NULL
  * @done:	Called exactly once unless the transfer is cancelled, never from
  *		within a call here
  */
@@ -94,17 +94,18 @@ struct guest_xfer_config {
 	const char *vm_id;
 	const uint8_t *nonce;
 	const char *path;
+	void (*given)(void *userdata, uint64_t bytes);
 	void (*done)(void *userdata, struct xfer_end *end);
 	void *userdata;
 };
 
 /**
  * guest_xfer_get() - Fetch a file of at most @max_bytes into a blob
- * @conn:	Over this, of an earlier one's end, and taken over if this succeeds;
- *		NULL: over a new one
+ * @over:	One that has given its file: its connection is taken from it, if it
+ *		is still there and this succeeds. NULL: over a new one
  */
 int guest_xfer_get(const struct guest_xfer_config *config, uint64_t max_bytes,
-		   struct guest_conn *conn, struct guest_xfer **ret);
+		   struct guest_xfer *over, struct guest_xfer **ret);
 
 /** guest_xfer_put() - Write a blob to a file that the sandbox user owns */
 int guest_xfer_put(const struct guest_xfer_config *config,

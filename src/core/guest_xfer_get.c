@@ -8,7 +8,7 @@
 
 /* The half of a transfer that takes a file from a guest; see guest_xfer.c. */
 
-static void xfer_get_over(struct guest_xfer *x, const struct blob_info *info)
+static void xfer_get_stored(struct guest_xfer *x, const struct blob_info *info)
 {
 	struct xfer_end end = {
 		.result = XFER_OK,
@@ -34,7 +34,7 @@ static void on_blob_done(void *userdata, int r, const struct blob_info *info)
 		guest_xfer_fail(x, r == -EFBIG ? XFER_TOO_LARGE : XFER_STORAGE,
 				r, NULL);
 	else
-		xfer_get_over(x, info);
+		xfer_get_stored(x, info);
 }
 
 /* Feeds what is kept, and says whether the writer has taken all of it. */
@@ -153,15 +153,17 @@ int guest_xfer_got_get_end(struct guest_xfer *x, const struct message_end *m,
 	r = blob_writer_finish(x->writer);
 	if (r < 0)
 		guest_xfer_fail(x, XFER_STORAGE, r, NULL);
+	else if (x->config.given)
+		x->config.given(x->config.userdata, x->bytes);
 	return 0;
 }
 
 /* Go on with a connection that the guest listens on already. */
-static int xfer_get_over_conn(struct guest_xfer *x, struct guest_conn *conn)
+static int xfer_get_over(struct guest_xfer *x, struct guest_xfer *over)
 {
 	int r;
 
-	x->conn = conn;
+	x->conn = over->conn;
 	x->used_before = true;
 	r = guest_xfer_ask(x);
 	if (r < 0) {
@@ -169,12 +171,12 @@ static int xfer_get_over_conn(struct guest_xfer *x, struct guest_conn *conn)
 		x->conn = NULL;
 		return r;
 	}
-	guest_conn_hand_over(conn, x);
+	guest_conn_hand_over(take_ptr(over->conn), x);
 	return 0;
 }
 
 int guest_xfer_get(const struct guest_xfer_config *config, uint64_t max_bytes,
-		   struct guest_conn *conn, struct guest_xfer **ret)
+		   struct guest_xfer *over, struct guest_xfer **ret)
 {
 	_cleanup_(guest_xfer_freep) struct guest_xfer *x = NULL;
 	int r;
@@ -183,7 +185,7 @@ int guest_xfer_get(const struct guest_xfer_config *config, uint64_t max_bytes,
 	if (r < 0)
 		return r;
 	x->max_bytes = max_bytes;
-	r = conn ? xfer_get_over_conn(x, conn) : guest_xfer_dial(x);
+	r = over && over->conn ? xfer_get_over(x, over) : guest_xfer_dial(x);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(x);

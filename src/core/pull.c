@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/timer.h"
 #include "core/container.h"
-#include "core/guest_conn.h"
 #include "core/guest_xfer.h"
 #include "core/vm.h"
 
@@ -21,13 +20,13 @@
 /* A file that did not hold still while it was read is read this often. */
 #define PULL_CHANGED_TRIES 4
 
-static void pull_next(struct pull *p, struct guest_conn *conn);
+static void pull_next(struct pull *p);
 static void pull_guest_failed(struct pull *p, const struct xfer_end *end);
 
 static void on_retry(struct timer *t, void *userdata)
 {
 	(void)t;
-	pull_next(userdata, NULL);
+	pull_next(userdata);
 }
 
 static void on_deadline(struct timer *t, void *userdata)
@@ -38,6 +37,18 @@ static void on_deadline(struct timer *t, void *userdata)
 	(void)t;
 	error_set(&err, ERR_GUEST, "the guest does not get done with its files");
 	pull_guest_failed(userdata, &end);
+}
+
+static void pull_cancel(struct pull *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->count; i++)
+		guest_xfer_cancel(take_ptr(p->entries[i].xfer));
+	p->writing = 0;
+	p->over = NULL;
+	timer_clear(p->retry);
+	timer_clear(p->deadline);
 }
 
 static void pull_free_now(void *object)
@@ -84,26 +95,22 @@ void pull_free(struct pull *p)
 	if (!p)
 		return;
 	p->done = NULL;
-	guest_xfer_cancel(take_ptr(p->xfer));
-	timer_clear(p->retry);
-	timer_clear(p->deadline);
+	pull_cancel(p);
 	gc_bury(p->gc, &p->buried, pull_free_now, p);
 }
 
-static void pull_skip(struct pull *p, enum skip_reason reason,
+static void pull_skip(struct pull_entry *entry, enum skip_reason reason,
 		      uint64_t limit_bytes)
 {
-	struct pull_entry *entry = &p->entries[p->next++];
-
 	entry->skipped = true;
 	entry->reason = reason;
 	entry->limit_bytes = limit_bytes;
 }
 
-static int pull_keep(struct pull *p, const struct xfer_end *end)
+static int pull_keep(struct pull_entry *entry, const struct xfer_end *end)
 {
+	struct pull *p = entry->pull;
 	struct container *c = p->container;
-	struct pull_entry *entry = &p->entries[p->next];
 	struct store_cfile row = {
 		.bytes = end->info->bytes,
 		.created_usec = clock_wall(c->core->clock),
@@ -139,7 +146,6 @@ static int pull_keep(struct pull *p, const struct xfer_end *end)
 	view->changed_during_read = row.changed_during_read;
 	memcpy(view->sha256, row.sha256, sizeof(view->sha256));
 	entry->fetched = true;
-	p->fetched_bytes += row.bytes;
 	return 0;
 }
 
@@ -216,17 +222,17 @@ static uint64_t pull_max(const struct pull *p)
 	return max;
 }
 
-/* Return: whether the next entry was skipped, because of its length */
-static bool pull_skip_large(struct pull *p)
+/* Return: whether the entry was skipped, because of its length */
+static bool pull_skip_large(struct pull_entry *entry)
 {
 	struct pull_limit limits[PULL_LIMIT_COUNT];
 	size_t i;
 
-	pull_limits(p, limits);
+	pull_limits(entry->pull, limits);
 	for (i = 0; i < PULL_LIMIT_COUNT; i++) {
-		if (p->entries[p->next].bytes <= limits[i].left)
+		if (entry->bytes <= limits[i].left)
 			continue;
-		pull_skip(p, limits[i].reason, limits[i].bytes);
+		pull_skip(entry, limits[i].reason, limits[i].bytes);
 		return true;
 	}
 	return false;
@@ -235,60 +241,91 @@ static bool pull_skip_large(struct pull *p)
 /* ------------------------------------------------------------------- fetch */
 
 /* Return: whether to ask for the entry again, as long as it is now */
-static bool pull_again(struct pull *p, const struct xfer_end *end)
+static bool pull_again(struct pull_entry *entry, const struct xfer_end *end)
 {
-	struct pull_entry *entry = &p->entries[p->next];
-
 	if (end->result != XFER_FILE || end->file_status != WIRE_FILE_CHANGED)
 		return false;
 	entry->bytes = end->bytes;
 	return ++entry->changed < PULL_CHANGED_TRIES;
 }
 
-static void on_fetched(void *userdata, struct xfer_end *end)
+/* The guest has done its part of it, and can go on. */
+static void on_given(void *userdata, uint64_t bytes)
 {
-	struct pull *p = userdata;
-	int r;
+	struct pull_entry *entry = userdata;
+	struct pull *p = entry->pull;
 
-	p->xfer = NULL;
-	switch (end->result) {
-	case XFER_OK:
-		r = pull_keep(p, end);
-		blob_writer_free(end->writer);
-		if (r < 0)
-			pull_skip(p, SKIP_FAILED, 0);
-		else
-			p->next++;
-		break;
-	case XFER_TOO_LARGE:
-		/* It grew since its length was told. */
-		p->entries[p->next].bytes = end->bytes;
-		if (!pull_skip_large(p))
-			pull_skip(p, SKIP_FAILED, 0);
-		break;
-	case XFER_FILE:
-	case XFER_STORAGE:
-		if (!pull_again(p, end))
-			pull_skip(p, pull_skip_reason(end), 0);
-		break;
-	case XFER_LOST:
-		if (++p->retries < PULL_RETRIES)
-			timer_set_after(p->retry, PULL_RETRY_USEC);
-		else
-			pull_guest_failed(p, end);
-		return;
-	case XFER_BROKEN:
-	case XFER_STALLED:
-		pull_guest_failed(p, end);
-		return;
-	}
-	pull_next(p, take_ptr(end->conn));
+	entry->given = true;
+	p->fetched_bytes += bytes;
+	p->writing++;
+	p->over = entry->xfer;
+	p->next++;
+	pull_next(p);
 }
 
-/* @conn is taken over if this succeeds. */
-static int pull_fetch(struct pull *p, struct guest_conn *conn)
+static void pull_lost(struct pull *p, const struct xfer_end *end)
 {
-	const struct data_path *name = &p->entries[p->next].path;
+	if (++p->retries < PULL_RETRIES)
+		timer_set_after(p->retry, PULL_RETRY_USEC);
+	else
+		pull_guest_failed(p, end);
+}
+
+/* Return: whether the pull goes on */
+static bool pull_take(struct pull_entry *entry, struct xfer_end *end)
+{
+	int r;
+
+	switch (end->result) {
+	case XFER_OK:
+		r = pull_keep(entry, end);
+		blob_writer_free(end->writer);
+		if (r < 0)
+			pull_skip(entry, SKIP_FAILED, 0);
+		return true;
+	case XFER_TOO_LARGE:
+		/* It grew since its length was told. */
+		entry->bytes = end->bytes;
+		if (!pull_skip_large(entry))
+			pull_skip(entry, SKIP_FAILED, 0);
+		return true;
+	case XFER_FILE:
+	case XFER_STORAGE:
+		if (!pull_again(entry, end))
+			pull_skip(entry, pull_skip_reason(end), 0);
+		return true;
+	case XFER_LOST:
+		pull_lost(entry->pull, end);
+		return false;
+	case XFER_BROKEN:
+	case XFER_STALLED:
+		pull_guest_failed(entry->pull, end);
+		return false;
+	}
+	return false;
+}
+
+static void on_fetched(void *userdata, struct xfer_end *end)
+{
+	struct pull_entry *entry = userdata;
+	struct guest_xfer *xfer = take_ptr(entry->xfer);
+	struct pull *p = entry->pull;
+
+	if (entry->given)
+		p->writing--;
+	if (pull_take(entry, end)) {
+		if (entry->given && entry->skipped)
+			p->fetched_bytes -= end->bytes;
+		pull_next(p);
+	}
+	/* Its connection goes with it, unless it was taken just now. */
+	if (p->over == xfer)
+		p->over = NULL;
+}
+
+static int pull_fetch(struct pull *p, struct pull_entry *entry)
+{
+	const struct data_path *name = &entry->path;
 	struct container *c = p->container;
 	struct guest_xfer_config config;
 	char path[WIRE_PATH_MAX + 1];
@@ -299,35 +336,51 @@ static int pull_fetch(struct pull *p, struct guest_conn *conn)
 	r = data_path_to_guest(name->text, name->b64, path);
 	if (r < 0)
 		return r;
-	config = vm_xfer_config(c->vm, path, on_fetched, p);
-	return guest_xfer_get(&config, pull_max(p), conn, &p->xfer);
+	config = vm_xfer_config(c->vm, path, on_fetched, entry);
+	config.given = on_given;
+	return guest_xfer_get(&config, pull_max(p), take_ptr(p->over),
+			      &entry->xfer);
 }
 
-/* @conn is the one that the file before came over, or NULL. */
-static void pull_next(struct pull *p, struct guest_conn *conn)
+/* Whether one more may come while others are on their way to the disk. */
+static bool pull_may_fetch(const struct pull *p)
+{
+	if (p->writing == 0)
+		return true;
+	return p->writing < PULL_WRITING_MAX &&
+	       !blob_writers_are_many(p->container->core->blobs);
+}
+
+static void pull_finish(struct pull *p)
+{
+	timer_clear(p->deadline);
+	if (p->done)
+		p->done(p->userdata);
+}
+
+static void pull_next(struct pull *p)
 {
 	struct xfer_end lost = { .result = XFER_LOST };
-	int r;
+	struct pull_entry *entry;
 
 	while (p->next < p->count) {
-		if (p->entries[p->next].skipped)
-			p->next++;
-		else if (!pull_skip_large(p))
+		entry = &p->entries[p->next];
+		if (entry->xfer)
+			return;
+		if (!entry->skipped && !pull_skip_large(entry))
 			break;
+		p->next++;
 	}
 	if (p->next >= p->count) {
-		guest_conn_close(conn);
-		timer_clear(p->deadline);
-		if (p->done)
-			p->done(p->userdata);
+		if (p->writing == 0)
+			pull_finish(p);
 		return;
 	}
-	r = pull_fetch(p, conn);
-	if (r < 0) {
-		guest_conn_close(conn);
-		lost.r = r;
-		on_fetched(p, &lost);
-	}
+	if (!pull_may_fetch(p))
+		return;
+	lost.r = pull_fetch(p, entry);
+	if (lost.r < 0)
+		pull_lost(p, &lost);
 }
 
 static uint64_t pull_room(const struct container *c)
@@ -355,15 +408,16 @@ void pull_start(struct pull *p)
 
 void pull_give_up(struct pull *p)
 {
-	guest_xfer_cancel(take_ptr(p->xfer));
-	timer_clear(p->retry);
-	timer_clear(p->deadline);
-	while (p->next < p->count)
-		pull_skip(p, SKIP_SESSION_ENDED, 0);
+	size_t i;
+
+	pull_cancel(p);
+	for (i = 0; i < p->count; i++)
+		if (!p->entries[i].fetched && !p->entries[i].skipped)
+			pull_skip(&p->entries[i], SKIP_SESSION_ENDED, 0);
+	p->next = p->count;
 }
 
 struct store_batch *pull_batch(struct pull *p)
 {
 	return take_ptr(p->batch);
 }
-

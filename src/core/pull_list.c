@@ -86,6 +86,7 @@ static int pull_add_entry(struct pull *p,
 	p->entries = grown;
 	entry = &p->entries[p->count];
 	*entry = (struct pull_entry){
+		.pull = p,
 		.bytes = told->size,
 		.skipped = told->skip != WIRE_SKIP_NONE,
 		.reason = skip_reason_of_wire(told->skip),

@@ -36,6 +36,9 @@ struct blob_writer;
 /* Writers that may exist at a time: each has at most one job in the queue. */
 #define BLOB_WRITERS_MAX 1024
 
+/* From this many on nobody takes one that can wait. */
+#define BLOB_WRITERS_MANY (BLOB_WRITERS_MAX / 4)
+
 /**
  * struct blobs_config - Where blobs live
  * @event:	The loop; borrowed
@@ -145,6 +148,9 @@ void blob_writer_free(struct blob_writer *writer);
  */
 int blob_open(struct blobs *blobs, const uint8_t sha256[HASH_SIZE], int *ret_fd,
 	      uint64_t *ret_bytes);
+
+/** blob_writers_are_many() - Whether a writer is for those who cannot wait */
+bool blob_writers_are_many(const struct blobs *blobs);
 
 /** blobs_free_bytes() - Space that may still be written, above the floor */
 int blobs_free_bytes(struct blobs *blobs, uint64_t *ret_bytes);

@@ -134,6 +134,11 @@ static int check_spec(struct blobs *blobs, const struct blob_spec *spec)
 	return free_bytes < spec->expected_bytes ? -ENOSPC : 0;
 }
 
+bool blob_writers_are_many(const struct blobs *blobs)
+{
+	return blobs->writers >= BLOB_WRITERS_MANY;
+}
+
 static void write_init(struct blob_write *w, struct blobs *blobs,
 		       const struct blob_spec *spec)
 {

@@ -23,6 +23,7 @@ unit_tests += \
 	%reldir%/test_core_files \
 	%reldir%/test_core_owed \
 	%reldir%/test_core_placing \
+	%reldir%/test_core_pull \
 	%reldir%/test_core_handle \
 	%reldir%/test_core_hostile \
 	%reldir%/test_core_hostile_files \
@@ -101,6 +102,9 @@ tests_unit_test_core_hostile_LDADD = $(core_test_libs)
 
 tests_unit_test_core_hostile_files_SOURCES = %reldir%/test_core_hostile_files.c $(hostile)
 tests_unit_test_core_hostile_files_LDADD = $(core_test_libs)
+
+tests_unit_test_core_pull_SOURCES = %reldir%/test_core_pull.c $(hostile)
+tests_unit_test_core_pull_LDADD = $(core_test_libs)
 
 tests_unit_test_core_patience_SOURCES = %reldir%/test_core_patience.c $(hostile)
 tests_unit_test_core_patience_LDADD = $(core_test_libs)
