@@ -22,6 +22,10 @@
 
 #define PACKAGED_STATE "/var/lib/cupola"
 
+/* Whom VMs are made by. */
+#define PACKAGED_USER "cupola-vmd"
+#define OWN_USER "cupola"
+
 static const char *colour_of(enum host_level level)
 {
 	if (level == HOST_GOOD)
@@ -206,7 +210,8 @@ static int ask_daemon(struct doctor *d, bool quick)
 	return 0;
 }
 
-static int examine(struct cli *cli, const char *state, bool quick)
+static int examine(struct cli *cli, const char *state, const char *user,
+		   bool quick)
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(CLIENT_ANSWER_MAX);
 	struct json_writer w = JSON_WRITER_INIT(&text);
@@ -215,7 +220,7 @@ static int examine(struct cli *cli, const char *state, bool quick)
 
 	json_write_object(&w, NULL);
 	json_write_array(&w, "findings");
-	host_check(state, doctor_take, &d);
+	host_check(state, user, doctor_take, &d);
 	check_images(&d, state);
 	r = ask_daemon(&d, quick);
 	if (r < 0)
@@ -250,5 +255,6 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
 	/* A packaged daemon has its socket in one place and its state in
 	 * another. */
 	packaged = strncmp(state, "/run/", strlen("/run/")) == 0;
-	return examine(cli, packaged ? PACKAGED_STATE : state, quick);
+	return examine(cli, packaged ? PACKAGED_STATE : state,
+		       packaged ? PACKAGED_USER : OWN_USER, quick);
 }

@@ -20,10 +20,7 @@
 #include "cli/host_checks.h"
 #include "cli/text.h"
 
-/* The user that the daemon runs as. */
-#define DAEMON_USER "cupola"
-
-#define INSTALL "run contrib/install-deps"
+#define INSTALL "install it (from a clone: contrib/install-deps)"
 
 /* Below this a VM's scratch disk or its memory may not fit. */
 #define DISK_LITTLE (2ULL * 1000 * 1000 * 1000)
@@ -75,37 +72,34 @@ bool host_read_line(const struct host_view *v, const char *path, char *line,
 
 static void check_user(const struct host_view *v, struct host_finding *f)
 {
-	const struct passwd *user = getpwnam(DAEMON_USER);
-
-	(void)v;
-	if (user) {
-		host_say(f, HOST_GOOD, "User '%s' exists", DAEMON_USER);
+	if (getpwnam(v->user)) {
+		host_say(f, HOST_GOOD, "User '%s' exists", v->user);
 		return;
 	}
 	host_say(f, geteuid() == 0 ? HOST_BAD : HOST_DEGRADED,
-		 "User '%s' does not exist: a daemon started by root runs as "
-		 "it",
-		 DAEMON_USER);
+		 "User '%s' does not exist: where root starts the daemon, VMs "
+		 "are made by it",
+		 v->user);
 	host_advise(f, INSTALL);
 }
 
-/* Takes over the daemon's user and its groups; only root can. */
-static int become_daemon(void)
+/* Takes over a user and its groups; only root can. */
+static int become(const struct passwd *user)
 {
-	const struct passwd *user = getpwnam(DAEMON_USER);
-
-	if (!user || initgroups(user->pw_name, user->pw_gid) < 0 ||
+	if (initgroups(user->pw_name, user->pw_gid) < 0 ||
 	    setgid(user->pw_gid) < 0 || setuid(user->pw_uid) < 0)
 		return -1;
 	return 0;
 }
 
 /*
- * Whether the daemon can open a device, tried by a child that has its user and
- * groups. Root without that user, and anybody else, tries as what one is.
+ * Whether the process that makes VMs can open a device, tried by a child that has
+ * its user and groups. Root without that user, and anybody else, tries as what one
+ * is.
  */
-static bool daemon_can_open(const char *path)
+static bool can_open(const struct host_view *v, const char *path)
 {
+	const struct passwd *user = getpwnam(v->user);
 	int status = 0;
 	pid_t pid;
 
@@ -114,8 +108,7 @@ static bool daemon_can_open(const char *path)
 	if (pid < 0)
 		return false;
 	if (pid == 0) {
-		if (geteuid() == 0 && getpwnam(DAEMON_USER) &&
-		    become_daemon() < 0)
+		if (geteuid() == 0 && user && become(user) < 0)
 			_exit(1);
 		_exit(open(path, O_RDWR | O_CLOEXEC) < 0 ? 1 : 0);
 	}
@@ -124,18 +117,18 @@ static bool daemon_can_open(const char *path)
 
 static void check_kvm(const struct host_view *v, struct host_finding *f)
 {
-	(void)v;
 	if (access("/dev/kvm", F_OK) < 0) {
 		host_say(f, HOST_DEGRADED,
 			 "/dev/kvm is missing: VMs can only be emulated, which "
 			 "is slow and promises no isolation");
 		host_advise(f, "switch on virtualisation in the firmware, load "
 			      "kvm_intel or kvm_amd, or use another host");
-	} else if (!daemon_can_open("/dev/kvm")) {
+	} else if (!can_open(v, "/dev/kvm")) {
 		host_say(f, HOST_DEGRADED,
-			 "/dev/kvm is there, but the daemon's user cannot open "
-			 "it");
-		host_advise(f, "usermod -a -G kvm " DAEMON_USER);
+			 "/dev/kvm is there, but user '%s', who makes VMs, "
+			 "cannot open it", v->user);
+		snprintf(f->remedy, sizeof(f->remedy), "usermod -a -G kvm %s",
+			 v->user);
 	} else {
 		host_say(
 			f, HOST_GOOD,
@@ -190,13 +183,20 @@ static void check_vsock(const struct host_view *v, struct host_finding *f)
 {
 	bool device = access("/dev/vhost-vsock", F_OK) == 0;
 
-	(void)v;
-	if (device && daemon_can_open("/dev/vhost-vsock")) {
+	if (device && can_open(v, "/dev/vhost-vsock")) {
 		host_say(f, HOST_GOOD, "vsock by the kernel (vhost-vsock)");
 	} else if (in_path("vhost-device-vsock")) {
 		host_say(f, HOST_GOOD,
 			 "vsock by one vhost-device-vsock per VM%s",
 			 device ? ": /dev/vhost-vsock cannot be opened" : "");
+	} else if (device) {
+		host_say(f, HOST_BAD,
+			 "/dev/vhost-vsock is there, but user '%s', who makes "
+			 "VMs, cannot open it, and vhost-device-vsock is "
+			 "missing: guests cannot be reached", v->user);
+		snprintf(f->remedy, sizeof(f->remedy),
+			 "usermod -a -G kvm %s, and see that /dev/vhost-vsock "
+			 "is that group's", v->user);
 	} else {
 		host_say(f, HOST_BAD,
 			 "Neither /dev/vhost-vsock nor vhost-device-vsock is "
@@ -364,7 +364,8 @@ static void check_memory(const struct host_view *v, struct host_finding *f)
 		host_advise(f, "make room, or give the pools less memory");
 }
 
-void host_check(const char *state, host_fn fn, void *userdata)
+void host_check(const char *state, const char *user, host_fn fn,
+		void *userdata)
 {
 	static const struct {
 		const char *what;
@@ -388,7 +389,9 @@ void host_check(const char *state, host_fn fn, void *userdata)
 		{ "clock", host_check_clock },
 		{ "limits", host_check_limits },
 	};
-	const struct host_view v = { .root = "", .state = state };
+	const struct host_view v = { .root = "",
+				       .state = state,
+				       .user = user };
 	size_t i;
 
 	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {

@@ -44,8 +44,10 @@ const char *host_level_name(enum host_level level);
 /**
  * host_check() - Look at everything but images
  * @state:	Directory whose free space matters
+ * @user:	Who makes VMs there, if root has started it
  */
-void host_check(const char *state, host_fn fn, void *userdata);
+void host_check(const char *state, const char *user, host_fn fn,
+		void *userdata);
 
 /** struct host_image - An image found */
 struct host_image {

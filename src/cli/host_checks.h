@@ -9,10 +9,12 @@
  * struct host_view - What is looked at
  * @root:	In front of paths in /sys, /proc, /dev and /var; "" but for tests
  * @state:	The daemon's directory
+ * @user:	As host_check() has it
  */
 struct host_view {
 	const char *root;
 	const char *state;
+	const char *user;
 };
 
 /** host_say() - Say how it is */

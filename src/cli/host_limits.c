@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "cli/host_checks.h"
+#include "cli/text.h"
 
 enum { LINE_MAX_SIZE = 512, PATH_SIZE = 4096 };
 
@@ -80,6 +81,15 @@ static uint64_t read_number(const struct host_view *v, const char *path,
 	return word ? strtoull(word, NULL, 10) : 0;
 }
 
+/* What no host reaches is no number that a person could use. */
+static const char *number_or_any(uint64_t number, char *room, size_t size)
+{
+	if (number >= INT64_MAX)
+		return "any number";
+	(void)snprintf(room, size, "%" PRIu64, number);
+	return room;
+}
+
 void host_check_limits(const struct host_view *v, struct host_finding *f)
 {
 	uint64_t files = read_number(v, "/proc/sys/fs/file-nr", 0);
@@ -89,6 +99,7 @@ void host_check_limits(const struct host_view *v, struct host_finding *f)
 	uint64_t threads_max =
 		read_number(v, "/proc/sys/kernel/threads-max", 0);
 	uint64_t pids_max = read_number(v, "/proc/sys/kernel/pid_max", 0);
+	char room[TEXT_SHORT_MAX];
 
 	if (pids_max > 0 && pids_max < threads_max)
 		threads_max = pids_max;
@@ -105,8 +116,9 @@ void host_check_limits(const struct host_view *v, struct host_finding *f)
 	} else {
 		host_say(f, HOST_GOOD,
 			 "%" PRIu64 " files are open and %" PRIu64 " threads "
-			 "run, of %" PRIu64 " and %" PRIu64,
-			 files, threads, files_max, threads_max);
+			 "run, of %s and %" PRIu64, files, threads,
+			 number_or_any(files_max, room, sizeof(room)),
+			 threads_max);
 	}
 }
 
