@@ -17,10 +17,15 @@ machine_seconds=${KVMHOST_SECONDS:-5400}
 machine_boot()
 {
 	local root=$1 snapshot=$2 log=$3 seconds=$4
+	local emulator=$host/emulator
 
 	truncate -s 0 "$work/out.tar"
 	truncate -s 256M "$work/out.tar"
-	timeout --kill-after=5 "$seconds" qemu-system-x86_64 \
+	timeout --kill-after=5 "$seconds" \
+		"$emulator/lib64/ld-linux-x86-64.so.2" \
+		--library-path "$emulator/lib/x86_64-linux-gnu" \
+		"$emulator/usr/bin/qemu-system-x86_64" \
+		-L "$emulator/usr/share/qemu" -L "$emulator/usr/share/seabios" \
 		-nodefaults -display none -M q35,usb=off \
 		-accel tcg,thread=multi,tb-size=256 -cpu max,-la57,-pku \
 		-smp 1 -m 2048 -kernel "$host/vmlinux" \

@@ -113,6 +113,27 @@ host_prepare_tree()
 	rm -f "$tree/etc/libvirt/qemu/networks/autostart/default.xml"
 }
 
+# host_take_emulator TREE - QEMU of that tree, with its libraries and firmware.
+#
+# That of Debian 12 had the box stand still for good once, while two guests
+# started at once in it: it halted and no timer's interrupt came any more. Its
+# successors run the box twice as fast, too.
+host_take_emulator()
+{
+	local tree=$1 files
+
+	mapfile -t files < <(chroot "$tree" ldd /usr/bin/qemu-system-x86_64 |
+		grep -o '/[^ ]*')
+	mkdir -p "$host/emulator"
+	(
+		cd "$tree"
+		cp -L --parents usr/bin/qemu-system-x86_64 "${files[@]/#/.}" \
+			"$host/emulator"
+		cp -r --parents usr/share/qemu usr/share/seabios \
+			"$host/emulator"
+	)
+}
+
 # A directory whose file "whole" says that nothing is missing.
 host_build()
 {
@@ -122,6 +143,7 @@ host_build()
 	mkdir -p "$host"
 	debian_tree "$tree" important "${host_packages[@]}"
 	host_prepare_tree "$tree"
+	host_take_emulator "$tree"
 	kernel_unpack "$tree"/boot/vmlinuz-* "$host/vmlinux"
 	rm -f "$tree"/boot/vmlinuz-* "$tree"/boot/initrd.img-*
 	truncate -s "$host_disk_bytes" "$host/root.ext4"
