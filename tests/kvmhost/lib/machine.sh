@@ -74,6 +74,20 @@ machine_job_disk()
 	tree_remove "$disk"
 }
 
+# machine_results - From the console: after a restart, what the firmware says to
+# a terminal stands in front of the first
+machine_results()
+{
+	tr -d '\r' | sed -n 's/^[^ ]*tap: //p'
+}
+
+# machine_is_whole - Whether there is a result for each test of the plan
+machine_is_whole()
+{
+	awk -F '\.\.' '/^1\.\./ { plan = $2 } /^(not )?ok / { results++ }
+		END { exit !(plan > 0 && results == plan) }' "$out/tap"
+}
+
 machine_try()
 {
 	local try
@@ -83,8 +97,7 @@ machine_try()
 			"$machine_seconds"
 		tar -C "$out" -xf "$work/out.tar" || true
 		if grep -q '^kvmhost: done' "$out/console.$try"; then
-			tr -d '\r' <"$out/console.$try" |
-				sed -n 's/^tap: //p' >"$out/tap"
+			machine_results <"$out/console.$try" >"$out/tap"
 			return
 		fi
 	done
