@@ -142,14 +142,38 @@ static size_t escape_next(const char *data, size_t size, char piece[16])
 	return n;
 }
 
-/* Appends @data to @text, escaped, up to @limit bytes in all; marks a cut. */
+/* How many of the first bytes are characters that stand for themselves. */
+static size_t plain_length(const char *data, size_t size)
+{
+	size_t n;
+
+	for (n = 0; n < size; n++)
+		if (data[n] < ' ' || data[n] > '~' || data[n] == '\\')
+			break;
+	return n;
+}
+
+/*
+ * Appends @data to @text, escaped, up to @limit bytes in all; marks a cut. Nearly
+ * all of nearly every line is plain, so that is copied as a whole.
+ */
 static void escape(char *text, size_t limit, const char *data, size_t size)
 {
 	static const char mark[] = "…";
-	size_t used = strlen(text), at = 0, length;
+	size_t used = strlen(text), at = 0, length, room;
 	char piece[16];
 
 	while (at < size) {
+		room = used + sizeof(mark) < limit ?
+			       limit - used - sizeof(mark) : 0;
+		length = plain_length(data + at,
+				      size - at < room ? size - at : room);
+		memcpy(text + used, data + at, length);
+		used += length;
+		text[used] = '\0';
+		at += length;
+		if (at == size)
+			return;
 		at += escape_next(data + at, size - at, piece);
 		length = strlen(piece);
 		if (used + length + sizeof(mark) > limit) {

@@ -135,6 +135,33 @@ static void a_long_message_is_cut_and_keeps_its_reason(void **state)
 	assert_true(utf8_is_valid(text, strlen(text)));
 }
 
+/* What is plain is cut to the byte; an escape goes as a whole or not at all. */
+static void a_message_is_cut_where_its_room_ends(void **state)
+{
+	static const char mark[] = "\xe2\x80\xa6\n";
+	char big[LOG_MESSAGE_MAX];
+	struct fixture *fx = *state;
+	size_t size, kept, most = 0;
+	const char *text;
+
+	memset(big, 'x', sizeof(big));
+	for (size = LOG_MESSAGE_MAX / 2; size < LOG_MESSAGE_MAX - 1; size++) {
+		log_info(NULL, "%.*s\n", (int)size, big);
+		text = strstr(logged(fx), "x");
+		assert_non_null(text);
+		kept = strspn(text, "x");
+		if (kept == size && most == 0 && text[kept] == '\\') {
+			assert_string_equal(text + kept, "\\n\n");
+			continue;
+		}
+		assert_string_equal(text + kept, mark);
+		if (most == 0)
+			most = kept + 1;
+		assert_int_equal(kept, size < most ? size : most);
+	}
+	assert_in_range(most, LOG_MESSAGE_MAX / 2, LOG_MESSAGE_MAX);
+}
+
 static void a_guest_can_say_so_much_and_no_more(void **state)
 {
 	struct log_quota quota = { 0 };
@@ -316,6 +343,7 @@ int main(void)
 		with_fixture(what_is_below_the_level_is_dropped),
 		with_fixture(data_cannot_forge_a_line),
 		with_fixture(a_long_message_is_cut_and_keeps_its_reason),
+		with_fixture(a_message_is_cut_where_its_room_ends),
 		with_fixture(a_guest_can_say_so_much_and_no_more),
 		with_fixture(guests_are_silent_above_debug),
 		with_fixture(in_the_journal_an_entry_has_fields),
