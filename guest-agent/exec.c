@@ -371,6 +371,9 @@ static void on_kernel_ready(void)
 	frames_callback();
 }
 
+/* The last of the output is told with DONE, in one packet. */
+static bool end_follows;
+
 static void on_kernel_output(enum wire_stream stream, const uint8_t *data,
 			     size_t size)
 {
@@ -383,7 +386,8 @@ static void on_kernel_output(enum wire_stream stream, const uint8_t *data,
 	if (e->streams[stream].total > e->limits.output_max &&
 	    e->state == EXEC_RUNNING && !grace_runs)
 		end_by_force(WIRE_STATUS_OUTPUT_LIMIT);
-	frames_callback();
+	if (!end_follows)
+		frames_callback();
 }
 
 static enum wire_status status_of_end(bool failed)
@@ -406,7 +410,9 @@ static void on_kernel_message(const uint8_t *data, size_t size)
 		return;
 	}
 	/* All that was written before it said so is in the pipes now. */
+	end_follows = true;
 	streams_drain();
+	end_follows = false;
 	finish(status_of_end(failed));
 }
 

@@ -48,6 +48,17 @@ def output_arrives_on_its_stream(g):
     assert e.done["total0"] == 4 and e.done["omitted0"] == 0
 
 
+def a_short_output_and_the_end_are_one_packet(g):
+    """Which the other side finds in one piece, however early it looks."""
+    for i in range(20):
+        e = g.start(f"print({i})")
+        g.control.socket.recv(1, socket.MSG_PEEK)
+        told = g.control.socket.recv(1 << 16, socket.MSG_PEEK)
+        assert g.wait(e).stdout == f"{i}\n"
+        output, done = 12 + 9 + len(e.stdout), 12 + 108
+        assert len(told) == output + done, (i, len(told))
+
+
 def output_below_sys_stdout_is_captured_in_order(g):
     e = g.run("""
 import os, subprocess, ctypes
