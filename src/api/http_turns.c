@@ -98,6 +98,10 @@ static int add_sources(struct http_turns *t)
 	r = event_add_defer(t->event, on_turn_due, t, "http-wake", &t->wake);
 	if (r < 0)
 		return r;
+	/* Somebody's answer is ready: what else came of the same event can wait. */
+	r = sd_event_source_set_priority(t->wake, SD_EVENT_PRIORITY_IMPORTANT);
+	if (r < 0)
+		return r;
 	r = event_add_defer(t->event, on_turn_due, t, "http-again",
 			    &t->again);
 	if (r < 0)

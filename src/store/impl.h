@@ -146,6 +146,7 @@ struct store {
 	struct store_batch *first;
 	struct store_batch **last;
 	size_t waiting;
+	sd_event_source *round; /* hands them over */
 	struct commit_job commit;
 	struct sweep_job sweep;
 	struct collect_job collect;
@@ -159,6 +160,12 @@ struct store {
 	sqlite3_stmt *lists[LIST_COUNT][2]; /* descending, ascending */
 	sqlite3_stmt *cursors[LIST_COUNT];
 };
+
+/** store_commit_init() - Be able to commit; Return: 0 or a negative errno */
+int store_commit_init(struct store *store, sd_event *event);
+
+/** store_commit_now() - Hand over what waits, if nothing is under way */
+void store_commit_now(struct store *store);
 
 /**
  * store_job_begin() - Have the thread do a job that is not busy

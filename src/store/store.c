@@ -103,6 +103,8 @@ int store_open(const struct store_config *config, struct store **ret,
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot read the database");
 	r = worker_new(config->event, "db", 1, STORE_JOBS_MAX, &store->worker);
+	if (r >= 0)
+		r = store_commit_init(store, config->event);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot start the db worker");
 
@@ -118,8 +120,11 @@ int store_open(const struct store_config *config, struct store **ret,
 
 void store_flush(struct store *store)
 {
-	/* What waits is submitted by the done() of what is under way. */
-	worker_drain(store->worker);
+	/* What is told of the end of one may commit another. */
+	do {
+		store_commit_now(store);
+		worker_drain(store->worker);
+	} while (store->first);
 }
 
 void store_free(struct store *store)
@@ -128,7 +133,10 @@ void store_free(struct store *store)
 
 	if (!store)
 		return;
+	if (store->worker)
+		store_flush(store);
 	worker_free(store->worker);
+	store->round = sd_event_source_disable_unref(store->round);
 	for (i = 0; i < READ_COUNT; i++)
 		db_finalizep(&store->reads[i]);
 	for (i = 0; i < LIST_COUNT; i++) {

@@ -4,11 +4,16 @@
  * Group commit: while the db thread writes one group, batches gather; when it
  * is back, all that have gathered go as the next. So a lone batch never waits
  * for company, and under load one fsync serves many.
+ *
+ * A thread that is idle is woken in the loop's next round and not at once: it
+ * would take a processor from whoever is told of the same event, as a client
+ * whose answer is ready.
  */
 
 #include <errno.h>
 
 #include "base/cleanup.h"
+#include "base/event.h"
 #include "store/impl.h"
 
 /* Bounds the time that the first of a group waits for the last. */
@@ -68,6 +73,24 @@ static void group_next(struct store *store)
 	(void)worker_submit(store->worker, &c->job);
 }
 
+static int on_round(sd_event_source *source, void *userdata)
+{
+	(void)source;
+	group_next(userdata);
+	return 0;
+}
+
+int store_commit_init(struct store *store, sd_event *event)
+{
+	return event_add_defer(event, on_round, store, "store-commit",
+			       &store->round);
+}
+
+void store_commit_now(struct store *store)
+{
+	group_next(store);
+}
+
 int store_commit(struct store *store, struct store_batch *batch,
 		 store_done_fn *done, void *userdata)
 {
@@ -82,7 +105,8 @@ int store_commit(struct store *store, struct store_batch *batch,
 	*store->last = batch;
 	store->last = &batch->next;
 	store->waiting++;
-	group_next(store);
+	/* Cannot fail for a deferred source. */
+	(void)sd_event_source_set_enabled(store->round, SD_EVENT_ONESHOT);
 	return 0;
 }
 

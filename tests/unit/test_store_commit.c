@@ -40,17 +40,20 @@ static int count_commit(void *userdata)
 	return 0;
 }
 
-/* The first batch is held at its end, so that the others gather. */
-static void commit_many(struct fixture *fx, unsigned count, unsigned foreign,
-			struct answers *answers, struct answer *each)
+/* What waits is handed to the thread. */
+static void round_of_loop(struct fixture *fx)
+{
+	assert_true(sd_event_run(fx->event, 0) > 0);
+}
+
+static void commit_each(struct fixture *fx, unsigned first, unsigned end,
+			unsigned foreign, struct answers *answers,
+			struct answer *each)
 {
 	char id[32];
 	unsigned i;
 
-	assert_int_equal(
-		setenv("CUPOLA_FAILPOINT", "store-before-commit:sleep=50", 1),
-		0);
-	for (i = 0; i < count; i++) {
+	for (i = first; i < end; i++) {
 		struct store_batch *batch = store_batch_new(fx->store);
 		struct store_container row;
 
@@ -61,6 +64,18 @@ static void commit_many(struct fixture *fx, unsigned count, unsigned foreign,
 		assert_int_equal(
 			store_commit(fx->store, batch, on_answer, &each[i]), 0);
 	}
+}
+
+/* The first batch is held at its end, so that the others gather. */
+static void commit_many(struct fixture *fx, unsigned count, unsigned foreign,
+			struct answers *answers, struct answer *each)
+{
+	assert_int_equal(
+		setenv("CUPOLA_FAILPOINT", "store-before-commit:sleep=50", 1),
+		0);
+	commit_each(fx, 0, 1, foreign, answers, each);
+	round_of_loop(fx);
+	commit_each(fx, 1, count, foreign, answers, each);
 	store_flush(fx->store);
 	assert_int_equal(unsetenv("CUPOLA_FAILPOINT"), 0);
 	assert_int_equal(answers->count, count);
@@ -80,6 +95,22 @@ static void batches_that_wait_share_a_transaction(void **state)
 	assert_int_equal(transactions, 2);
 	for (i = 0; i < 21; i++)
 		assert_int_equal(answers.r[i], 0);
+}
+
+static void batches_of_one_event_share_a_transaction(void **state)
+{
+	struct fixture *fx = *state;
+	struct answers answers = { .count = 0 };
+	struct answer each[3];
+	unsigned transactions = 0;
+
+	store_flush(fx->store);
+	(void)sqlite3_commit_hook(fx->store->writer->db, count_commit,
+				  &transactions);
+	commit_each(fx, 0, 3, UINT32_MAX, &answers, each);
+	while (answers.count < 3)
+		assert_true(sd_event_run(fx->event, UINT64_MAX) >= 0);
+	assert_int_equal(transactions, 1);
 }
 
 static void a_batch_that_fails_does_so_alone(void **state)
@@ -149,6 +180,8 @@ static void too_many_waiting_batches_are_refused(void **state)
 	for (i = 0; i <= STORE_WAITING_MAX && r == 0; i++) {
 		batch = store_batch_new(fx->store);
 		r = store_commit(fx->store, batch, NULL, NULL);
+		if (i == 0)
+			round_of_loop(fx);
 	}
 	assert_int_equal(r, 0);
 	batch = store_batch_new(fx->store);
@@ -316,6 +349,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(batches_that_wait_share_a_transaction),
+		TEST(batches_of_one_event_share_a_transaction),
 		TEST(a_batch_that_fails_does_so_alone),
 		TEST(a_failing_batch_is_undone_whole),
 		TEST(a_transaction_that_fails_is_told_to_all_in_it),
