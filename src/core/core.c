@@ -358,6 +358,7 @@ void core_stop(struct core *core, enum core_stop how,
 	if (core_refuse(core, &err) < 0)
 		pools_refuse(core, &err);
 	timer_clear(core->sweep);
+	exec_save_starts(core);
 	if (how == CORE_STOP_HAND_OVER) {
 		core->pools.filling = false;
 		map_each(&core->vms, hang_up, NULL);

@@ -58,6 +58,7 @@ static void exec_free(void *object)
 	owed_drop(e->core, &e->owed);
 	pull_free(e->pull);
 	timer_free(e->deadline);
+	timer_free(e->start);
 	exec_free_result(e);
 	buf_done(&e->out[WIRE_STDOUT]);
 	buf_done(&e->out[WIRE_STDERR]);
@@ -88,6 +89,20 @@ static void on_deadline(struct timer *t, void *userdata)
 	vm_fail(e->container->vm, END_GUEST_UNRESPONSIVE, &err);
 }
 
+static void exec_write_start(struct exec *e)
+{
+	struct store_batch *batch = store_batch_new(e->core->store);
+
+	exec_put_start(e, batch);
+	core_commit(e->core, batch, &e->scope);
+}
+
+static void on_start_due(struct timer *t, void *userdata)
+{
+	(void)t;
+	exec_write_start(userdata);
+}
+
 int exec_alloc(struct core *core, const char *id, struct exec **ret)
 {
 	_cleanup_(exec_freep) struct exec *e = NULL;
@@ -105,6 +120,9 @@ int exec_alloc(struct core *core, const char *id, struct exec **ret)
 	LIST_INIT(&e->watches);
 	r = timer_new(core->event, core->guest_clock, "exec-deadline",
 		      on_deadline, e, &e->deadline);
+	if (r >= 0)
+		r = timer_new(core->event, core->guest_clock, "exec-start",
+			      on_start_due, e, &e->start);
 	if (r < 0)
 		return r;
 	if (!id)
@@ -381,10 +399,26 @@ void exec_put_start(struct exec *e, struct store_batch *batch)
 
 void exec_save_start(struct exec *e)
 {
-	struct store_batch *batch = store_batch_new(e->core->store);
+	if (e->state == EXEC_STATE_QUEUED)
+		exec_write_start(e);
+	else
+		timer_set_after(e->start, EXEC_START_USEC);
+}
 
-	exec_put_start(e, batch);
-	core_commit(e->core, batch, &e->scope);
+static void save_start_now(void *object, void *userdata)
+{
+	struct exec *e = object;
+
+	(void)userdata;
+	if (timer_deadline(e->start) == USEC_INFINITY)
+		return;
+	timer_clear(e->start);
+	exec_write_start(e);
+}
+
+void exec_save_starts(struct core *core)
+{
+	map_each(&core->execs, save_start_now, NULL);
 }
 
 void exec_cancel_new(struct exec *e)

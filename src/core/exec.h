@@ -52,6 +52,12 @@ struct timer;
 #define EXEC_GRACE_USEC (10 * USEC_PER_SEC)
 #define EXEC_GRACE_EMULATED_USEC (60 * USEC_PER_SEC)
 
+/*
+ * How long one that was begun at once may be known to the guest alone: most are
+ * over by then, and are written once instead of twice.
+ */
+#define EXEC_START_USEC (100 * USEC_PER_MSEC)
+
 /* The id of a file that is not fetched yet. */
 #define EXEC_FILE_UNKNOWN "?"
 
@@ -121,6 +127,7 @@ struct exec {
 	usec_t sent_usec;    /* boot, by this daemon; 0 if not by it */
 	usec_t pull_usec;    /* boot, when its files began to be fetched, or 0 */
 	struct timer *deadline;
+	struct timer *start; /* its row is owed, as long as this is set */
 
 	/* What came of it */
 	struct buf out[2]; /* by enum wire_stream */
@@ -198,8 +205,16 @@ void exec_put_row(const struct exec *e, struct store_batch *batch,
 /** exec_put_start() - Write that it was accepted */
 void exec_put_start(struct exec *e, struct store_batch *batch);
 
-/** exec_save_start() - Note that it was accepted; nobody waits for that */
+/**
+ * exec_save_start() - Note that it was accepted; nobody waits for that
+ *
+ * What has to wait is written at once. What was sent is written when it has not
+ * ended soon, and by exec_save_starts().
+ */
 void exec_save_start(struct exec *e);
+
+/** exec_save_starts() - Write what is owed of this: the daemon ends */
+void exec_save_starts(struct core *core);
 
 /** exec_resume() - The guest runs it already */
 void exec_resume(struct exec *e);

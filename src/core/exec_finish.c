@@ -344,6 +344,8 @@ void exec_finish(struct exec *e, struct store_batch *batch)
 	struct container *c = e->container;
 
 	exec_enter(e, EXEC_STATE_SAVING);
+	/* The row of its end has all of that one. */
+	timer_clear(e->start);
 	e->ended_usec = clock_wall(e->core->clock);
 	exec_count(e);
 	exec_uncount(e);

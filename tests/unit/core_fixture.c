@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "core/exec.h"
 #include "core/guest_link.h"
 
 #define BOOT_USEC (1000 * USEC_PER_SEC)
@@ -35,11 +36,21 @@ void fixture_settle(struct fixture *fx)
 	} while (sd_event_run(fx->event, 0) > 0);
 }
 
-void fixture_release(struct fixture *fx)
+static void settle_after(struct fixture *fx, usec_t wait)
 {
 	fixture_settle(fx);
-	clock_advance(fx->clock, LINK_RELEASE_USEC);
+	clock_advance(fx->clock, wait);
 	fixture_settle(fx);
+}
+
+void fixture_note(struct fixture *fx)
+{
+	settle_after(fx, EXEC_START_USEC);
+}
+
+void fixture_release(struct fixture *fx)
+{
+	settle_after(fx, LINK_RELEASE_USEC);
 }
 
 /* ------------------------------------------------------------------- life */

@@ -73,6 +73,9 @@ void fixture_turn(struct fixture *fx);
 /** fixture_settle() - Rounds until nothing happens, all commits included */
 void fixture_settle(struct fixture *fx);
 
+/** fixture_note() - The same, and what has begun is written as that */
+void fixture_note(struct fixture *fx);
+
 /** fixture_release() - The same, and what waits to go along goes alone */
 void fixture_release(struct fixture *fx);
 

@@ -73,7 +73,7 @@ static void a_running_execution_comes_to_its_full_result(void **state)
 
 	g = fixture_running(fx, "x", c, e);
 	guest_say_output(g, g->call, WIRE_STDOUT, 0, "before ");
-	fixture_settle(fx);
+	fixture_note(fx);
 
 	restart(fx);
 	RUN_UNTIL(fx, g->attaches == 1);
@@ -92,6 +92,46 @@ static void a_running_execution_comes_to_its_full_result(void **state)
 	assert_string_equal(v.note, "x");
 	assert_int_equal(v.artifact_count, 1);
 	assert_int_equal(g->execs, 1);
+}
+
+/* The status in an execution's row; "" if there is none. */
+static const char *row_status(struct fixture *fx, const char *container,
+			      const char *id)
+{
+	static struct store_execution row;
+
+	row.status[0] = '\0';
+	(void)store_execution_get(fx->store, fx->who.tenant, container, id,
+				  &row);
+	return row.status;
+}
+
+static void what_is_over_soon_is_written_once(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE], e[ID_SIZE];
+	struct scripted_guest *g = fixture_running(fx, "x", c, e);
+
+	fixture_settle(fx);
+	assert_string_equal(row_status(fx, c, e), "");
+	guest_finish(g, WIRE_STATUS_OK, 0);
+	fixture_note(fx);
+	assert_string_equal(row_status(fx, c, e), "ok");
+
+	fixture_exec(fx, c, "y", e);
+	fixture_note(fx);
+	assert_string_equal(row_status(fx, c, e), "running");
+}
+
+static void a_daemon_that_hands_over_writes_what_has_begun(void **state)
+{
+	struct fixture *fx = *state;
+	char c[ID_SIZE], e[ID_SIZE];
+
+	(void)fixture_running(fx, "x", c, e);
+	core_stop(fx->core, CORE_STOP_HAND_OVER, NULL, NULL);
+	fixture_settle(fx);
+	assert_string_equal(row_status(fx, c, e), "running");
 }
 
 static void an_execution_whose_row_was_lost_is_taken_up(void **state)
@@ -248,7 +288,7 @@ static void a_vm_that_is_gone_has_ended_its_session(void **state)
 	char c[ID_SIZE], e[ID_SIZE];
 
 	(void)fixture_running(fx, "x", c, e);
-	fixture_settle(fx);
+	fixture_note(fx);
 	fixture_kill(fx);
 	guest_free(fx->vmd.vms[0].guest);
 	fx->vmd.count = 0;
@@ -428,6 +468,8 @@ int main(void)
 		TEST(an_idle_session_goes_on),
 		TEST(a_container_has_the_memory_that_its_pool_had),
 		TEST(a_running_execution_comes_to_its_full_result),
+		TEST(what_is_over_soon_is_written_once),
+		TEST(a_daemon_that_hands_over_writes_what_has_begun),
 		TEST(an_execution_whose_row_was_lost_is_taken_up),
 		TEST(a_guest_that_is_not_reached_again_did_boot),
 		TEST(what_waited_is_run),

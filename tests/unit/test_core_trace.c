@@ -105,7 +105,7 @@ static void it_outlives_the_daemon(void **state)
 	start(fx, c, TRACE, running);
 	start(fx, c, TRACE, waiting);
 	RUN_UNTIL(fx, g->execs == 1);
-	fixture_settle(fx);
+	fixture_note(fx);
 
 	fixture_kill(fx);
 	fixture_start(fx);
