@@ -14,7 +14,8 @@
  *
  * The store has the SHA-256 of each key and nothing else of it. A key has 256
  * random bits, so looking its hash up tells a stranger nothing, neither by the
- * answer's time nor by the answer: one query in either case.
+ * answer's time nor by the answer: what is not a key in use is one query,
+ * whatever it is.
  */
 
 #define KEY_MAX 256
@@ -49,7 +50,7 @@ static int find_key(struct core *core, const char *key, size_t key_len,
 
 	r = hash_sha256(key, key_len, hash);
 	if (r >= 0)
-		r = store_key_find(core->store, hash, ret);
+		r = key_find(core, hash, ret);
 	if (r >= 0 && !secret_equal(ret->hash, hash, sizeof(hash)))
 		r = -ENOENT;
 	return r;
@@ -299,7 +300,9 @@ static void on_key_revoked(void *userdata, int r)
 
 	if (r < 0)
 		core_store_failed(r, &err);
-	else if (core->revoked)
+	else
+		key_changed(core, kr->row.id);
+	if (r >= 0 && core->revoked)
 		core->revoked(core->revoked_userdata, kr->row.tenant,
 			      kr->row.id);
 	kr->done(kr->userdata, r < 0 ? &err : NULL);

@@ -60,6 +60,7 @@ struct core {
 	struct gc gc;
 	struct map tenants;
 	struct map keys; /* those in use */
+	struct map digests; /* of them */
 	struct map vms;
 	struct map containers;
 	struct map handles; /* containers by what handle.h says */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "base/name.h"
 #include "core/budget.h"
 #include "core/core_priv.h"
@@ -149,6 +150,7 @@ static void key_forget(void *object, void *userdata)
 	struct key *key = object;
 	struct core *core = userdata;
 
+	map_remove(&core->digests, &key->by_digest);
 	map_remove(&core->keys, &key->node);
 	free(key);
 }
@@ -202,6 +204,7 @@ void tenants_done(struct core *core)
 {
 	map_each(&core->keys, key_forget, core);
 	map_done(&core->keys);
+	map_done(&core->digests);
 	map_each(&core->tenants, tenant_forget, core);
 	map_done(&core->tenants);
 }
@@ -255,19 +258,59 @@ int tenant_check_execution(const struct core *core, const struct tenant *tenant,
 
 /* ---------------------------------------------------------------- requests */
 
-static void note_use(struct core *core, struct key *key,
-		     const struct store_key *row)
+int key_find(struct core *core, const uint8_t hash[HASH_SIZE],
+	     struct store_key *ret)
+{
+	char digest[2 * HASH_SIZE + 1];
+	const struct key *key;
+
+	hex_encode(hash, HASH_SIZE, digest);
+	key = map_get(&core->digests, digest);
+	if (!key)
+		return store_key_find(core->store, hash, ret);
+	*ret = key->row;
+	return 0;
+}
+
+void key_changed(struct core *core, const char *id)
+{
+	struct key *key = map_get(&core->keys, id);
+
+	if (key)
+		map_remove(&core->digests, &key->by_digest);
+}
+
+static int key_new(struct core *core, const struct store_key *row,
+		   struct key **ret)
+{
+	struct key *key = calloc(1, sizeof(*key));
+
+	if (!key)
+		return -ENOMEM;
+	key->row = *row;
+	hex_encode(row->hash, sizeof(row->hash), key->digest);
+	if (map_put(&core->keys, &key->node, key->row.id, key) < 0) {
+		free(key);
+		return -ENOMEM;
+	}
+	/* Without, it is read each time. */
+	(void)map_put(&core->digests, &key->by_digest, key->digest, key);
+	*ret = key;
+	return 0;
+}
+
+static void note_use(struct core *core, struct key *key)
 {
 	usec_t now = clock_wall(core->clock);
 	struct store_batch *batch;
 
-	if (key->used_usec < row->last_used_usec)
-		key->used_usec = row->last_used_usec;
+	if (key->used_usec < key->row.last_used_usec)
+		key->used_usec = key->row.last_used_usec;
 	if (now < key->used_usec + KEY_NOTE_USEC)
 		return;
 	key->used_usec = now;
 	batch = store_batch_new(core->store);
-	(void)store_batch_touch_key(batch, key->id, now);
+	(void)store_batch_touch_key(batch, key->row.id, now);
 	core_commit(core, batch, NULL);
 }
 
@@ -276,20 +319,10 @@ struct key *key_use(struct core *core, const struct store_key *row,
 {
 	struct key *key = map_get(&core->keys, row->id);
 
-	if (!key) {
-		key = calloc(1, sizeof(*key));
-		if (!key)
-			return NULL;
-		strcpy(key->id, row->id);
-		if (map_put(&core->keys, &key->node, key->id, key) < 0) {
-			free(key);
-			return NULL;
-		}
-	}
+	if (!key && key_new(core, row, &key) < 0)
+		return NULL;
 	key->tenant = tenant;
-	key->max_requests = row->max_requests;
-	key->requests_per_minute = row->requests_per_minute;
-	note_use(core, key, row);
+	note_use(core, key);
 	return key;
 }
 
@@ -365,19 +398,19 @@ int core_request_begin(struct core *core, const struct principal *who,
 	if (!tenant || !key)
 		return auth_refuse_key(err);
 	l = tenant_limits_of(core, tenant);
-	r = check_requests(key->requests, key->max_requests, "key", err);
+	r = check_requests(key->requests, key->row.max_requests, "key", err);
 	if (r >= 0)
 		r = check_requests(tenant->requests, l.max_requests, "tenant",
 				   err);
 	if (r >= 0)
-		r = check_rate(&key->bucket, key->requests_per_minute, now,
+		r = check_rate(&key->bucket, key->row.requests_per_minute, now,
 			       "key", err);
 	if (r >= 0)
 		r = check_rate(&tenant->bucket, l.requests_per_minute, now,
 			       "tenant", err);
 	if (r < 0)
 		return r;
-	bucket_take(&key->bucket, key->requests_per_minute);
+	bucket_take(&key->bucket, key->row.requests_per_minute);
 	bucket_take(&tenant->bucket, l.requests_per_minute);
 	key->requests++;
 	tenant->requests++;

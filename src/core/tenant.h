@@ -20,10 +20,9 @@
 #include "base/error.h"
 #include "core/core.h"
 #include "core/map.h"
+#include "store/rows.h"
 
 struct store_batch;
-struct store_key;
-struct store_tenant;
 
 /* Tenants that there may be; each takes some hundred bytes. */
 #define TENANTS_MAX 10000
@@ -70,13 +69,16 @@ struct tenant {
 	struct meter meter;
 };
 
-/** struct key - A key in use */
+/**
+ * struct key - A key in use
+ * @by_digest:	While @row is what the store has
+ */
 struct key {
 	struct map_node node;
-	char id[ID_MAX + 1];
+	struct map_node by_digest;
+	char digest[2 * HASH_SIZE + 1];
+	struct store_key row;
 	struct tenant *tenant;
-	uint64_t max_requests;
-	uint64_t requests_per_minute;
 	uint64_t requests;
 	struct bucket bucket;
 	usec_t used_usec; /* last noted in the store; wall */
@@ -120,6 +122,18 @@ void tenants_done(struct core *core);
 /** key_use() - The key of a row, noted as used; NULL: no memory */
 struct key *key_use(struct core *core, const struct store_key *row,
 		    struct tenant *tenant);
+
+/**
+ * key_find() - The row of the key with this SHA-256, in memory or in the store
+ *
+ * Every commit makes SQLite drop what it has cached for the next reader, so a
+ * key that is in use is not read again until key_changed().
+ */
+int key_find(struct core *core, const uint8_t hash[HASH_SIZE],
+	     struct store_key *ret);
+
+/** key_changed() - The store has another row of this key now */
+void key_changed(struct core *core, const char *id);
 
 /*
  * Rooms of a tenant: taken in the step in which it is decided, given back
