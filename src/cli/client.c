@@ -184,9 +184,9 @@ static bool call_is_good(const struct call *call)
 static int feed_sink(struct call *call, const char *data, size_t length)
 {
 	const struct client_request *q = call->request;
-	int r = q->unbroken ? 0 : check_signals(call->client);
+	int r = q->sink(data, length, q->userdata);
 
-	return r < 0 ? r : q->sink(data, length, q->userdata);
+	return r != 0 || q->unbroken ? r : check_signals(call->client);
 }
 
 static size_t on_answer(char *data, size_t size, size_t count, void *userdata)

@@ -192,6 +192,34 @@ def ctrl_c_in_exec_interrupts_the_code_only(fx):
         "POST /v1/containers/cntr_1/executions/exec_1/interrupt"
 
 
+def ctrl_c_that_comes_with_the_start_interrupts_the_code(fx):
+    asked, told, over = threading.Event(), threading.Event(), threading.Event()
+    stopped = threading.Event()
+
+    def hang(h):
+        asked.set()
+        stopped.wait(WAIT)
+        h.begin_stream()
+        h.event(0, "execution.started", {"id": "exec_1"})
+        told.set()
+        over.wait(WAIT)
+
+    fx.special[".*/exec"] = hang
+    fx.special[".*/interrupt"] = lambda h: h.send({}, 202)
+    p = subprocess.Popen([CTL, "exec", "cntr_1", "-c", "x"], env=fx.env(),
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert asked.wait(WAIT)
+    p.send_signal(signal.SIGSTOP)
+    stopped.set()
+    assert told.wait(WAIT)
+    p.send_signal(signal.SIGINT)
+    p.send_signal(signal.SIGCONT)
+    p.communicate(timeout=WAIT)
+    over.set()
+    assert p.returncode == 130
+    assert fx.calls()[-1].endswith("/executions/exec_1/interrupt"), fx.calls()
+
+
 def a_stream_that_breaks_is_taken_up_again(fx):
     def cut(h):
         h.begin_stream()
