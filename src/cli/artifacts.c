@@ -56,10 +56,6 @@ static int get(struct cli *cli, const char *id)
 	_cleanup_free_ char *name = NULL;
 	int r;
 
-	if (cli->url)
-		return cli_fail(cli, CLI_USAGE,
-				"What operators ask is answered on the "
-				"daemon's Unix socket only, not with --url");
 	r = transfer_save(cli, path, ".", id, false, &name);
 	if (r >= 0)
 		cli_note("Saved as '%s'", name);

@@ -51,8 +51,6 @@ char *calls_path(const char *literal, ...)
 	return r < 0 ? NULL : buf_take(&path, NULL);
 }
 
-#define OPERATORS "/admin/"
-
 static int call(struct cli *cli, const struct client_request *request,
 		struct json_object **ret_answer)
 {
@@ -61,11 +59,6 @@ static int call(struct cli *cli, const struct client_request *request,
 
 	if (!request->path)
 		return cli_fail(cli, CLI_USAGE, "The id is too long");
-	if (cli->url &&
-	    strncmp(request->path, OPERATORS, strlen(OPERATORS)) == 0)
-		return cli_fail(cli, CLI_USAGE,
-				"What operators ask is answered on the "
-				"daemon's Unix socket only, not with --url");
 	r = cli_client(cli, &client);
 	if (r < 0)
 		return r;

@@ -25,6 +25,9 @@
 #define UNBROKEN_TIMEOUT_SEC 30L
 #define POLL_MSEC 250 /* how often the progress line moves */
 
+#define OPERATORS "/admin/" /* what begins so is served on the socket only */
+#define BASE_PATH "/v1"	 /* what an SDK's base_url ends in */
+
 struct client {
 	struct cli *cli;
 	CURLM *multi;
@@ -85,6 +88,14 @@ static int check_signals(struct client *c)
 	return 0;
 }
 
+static void drop_slashes(char *text)
+{
+	size_t length = strlen(text);
+
+	while (length > 0 && text[length - 1] == '/')
+		text[--length] = '\0';
+}
+
 static int base_address(struct client *c)
 {
 	const struct cli *cli = c->cli;
@@ -93,9 +104,12 @@ static int base_address(struct client *c)
 	c->base = strdup(cli->url ? cli->url : "http://cupola");
 	if (!c->base)
 		return -ENOMEM;
+	drop_slashes(c->base);
 	length = strlen(c->base);
-	while (length > 0 && c->base[length - 1] == '/')
-		c->base[--length] = '\0';
+	if (length >= strlen(BASE_PATH) &&
+	    strcmp(c->base + length - strlen(BASE_PATH), BASE_PATH) == 0)
+		c->base[length - strlen(BASE_PATH)] = '\0';
+	drop_slashes(c->base);
 	return 0;
 }
 
@@ -147,6 +161,10 @@ int client_new(struct cli *cli, struct client **ret_client)
 
 	if (!c)
 		return out_of_memory(cli);
+	if (cli->url && cli->tenant)
+		return cli_fail(cli, CLI_USAGE,
+				"--tenant is for the Unix socket; with --url "
+				"the key says whose it is");
 	c->cli = cli;
 	c->signals = -1;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
@@ -403,6 +421,7 @@ static int transport_failed(struct call *call, CURLcode code)
 	struct cli *cli = call->client->cli;
 	const char *why = call->curl_message[0] ? call->curl_message :
 						  curl_easy_strerror(code);
+	long cause = 0;
 
 	if (call->failed)
 		return call->failed;
@@ -415,6 +434,12 @@ static int transport_failed(struct call *call, CURLcode code)
 	if (cli->url)
 		return cli_fail(cli, CLI_UNREACHABLE,
 				"No daemon answers at '%s': %s", cli->url, why);
+	(void)curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &cause);
+	if (cause == EACCES)
+		return cli_fail(cli, CLI_UNREACHABLE,
+				"You may not open '%s': be root, or a member "
+				"of the group cupola-admin or cupola-view",
+				cli->socket);
 	return cli_fail(cli, CLI_UNREACHABLE,
 			"No daemon answers at '%s': start cupolad, or name its "
 			"socket with --socket or CUPOLA_SOCKET",
@@ -454,6 +479,11 @@ int client_call(struct client *c, const struct client_request *request,
 			     .refusal = BUF_INIT(CLIENT_ANSWER_MAX) };
 	int r;
 
+	if (c->cli->url &&
+	    strncmp(request->path, OPERATORS, strlen(OPERATORS)) == 0)
+		return cli_fail(c->cli, CLI_USAGE,
+				"What operators ask is answered on the "
+				"daemon's Unix socket only, not with --url");
 	if (request->progress)
 		progress_begin(request->progress);
 	r = call_run(&call);

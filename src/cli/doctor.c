@@ -203,8 +203,10 @@ static int ask_daemon(struct doctor *d, bool quick)
 		return quick ? 0 : doctor_probe(d, status);
 	}
 	snprintf(f.text, sizeof(f.text), "%s", d->cli->message);
-	snprintf(f.remedy, sizeof(f.remedy),
-		 "start it: without it no VM can be booted as a proof");
+	snprintf(f.remedy, sizeof(f.remedy), "%s",
+		 d->cli->url ? "ask on the daemon's own host, without --url" :
+			       "start it: without it no VM can be booted as a "
+			       "proof");
 	cli_forgive(d->cli);
 	doctor_take(&f, d);
 	return 0;

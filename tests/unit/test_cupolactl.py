@@ -4,6 +4,8 @@
 How it looks at things again and again is in test_cupolactl_watch.py.
 """
 
+import contextlib
+import http.server
 import json
 import os
 import pathlib
@@ -16,7 +18,8 @@ import sys
 import threading
 import time
 
-from ctl_fixture import CONTAINER, CTL, WAIT, cfile, done, run
+import tap
+from ctl_fixture import CONTAINER, CTL, WAIT, Handler, cfile, done, run
 
 
 def run_uploads_creates_prints_saves_and_deletes(fx):
@@ -622,12 +625,50 @@ def without_a_daemon_it_says_what_to_do(fx):
     assert "127.0.0.1:1" in got.stderr
 
 
+@contextlib.contextmanager
+def http_server(fx):
+    """The fixture's server at an address."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.fixture = fx
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 def what_operators_ask_needs_the_socket(fx):
     url = ("--url", "http://127.0.0.1:1")
-    for command in (("audit",), ("keys", "list"), ("nmi", "cntr_1")):
+    for command in (("audit",), ("keys", "list"), ("nmi", "cntr_1"), ("events",),
+                    ("model", "list"), ("drain", "-s"), ("top", "--once"),
+                    ("pools",), ("usage",), ("tenants", "list"),
+                    ("console", "cntr_1"), ("backup", "copy.sqlite"),
+                    ("artifacts", "list"), ("artifacts", "get", "cfile_1")):
         got = fx.ctl(*url, *command, status=2)
-        assert "Unix socket" in got.stderr
+        assert "Unix socket" in got.stderr, (command, got)
+    assert not (fx.dir / "copy.sqlite").exists()
+    assert "--tenant" in fx.ctl(*url, "--tenant", "a", "files", "ls", status=2).stderr
+    found = fx.ctl(*url, "doctor", "--quick", "--json", status=None)
+    daemon = [f for f in json.loads(found.stdout)["findings"] if f["what"] == "daemon"]
+    assert len(daemon) == 1 and "--url" in daemon[0]["remedy"], daemon
     assert fx.asked == []
+
+
+def an_address_may_be_an_sdks_base_url(fx):
+    with http_server(fx) as address:
+        for url in (address, f"{address}/", f"{address}/v1", f"{address}/v1/"):
+            fx.asked.clear()
+            fx.ctl("--url", url, "exec", "cntr_1", "-c", "x")
+            assert fx.calls() == ["POST /v1/containers/cntr_1/exec"], (url, fx.calls())
+
+
+def a_socket_that_is_anothers_is_told_from_none(fx):
+    if os.getuid() != 0:
+        raise tap.Skip("only root can become somebody else")
+    os.chmod(fx.dir, 0o755)
+    os.chmod(fx.socket, 0o600)
+    got = subprocess.run([CTL.resolve(), "ps"], env=fx.env(), text=True, cwd="/",
+                         capture_output=True, timeout=WAIT, user=65534, group=65534,
+                         extra_groups=[])
+    assert got.returncode == 3 and "cupola-view" in got.stderr, got
 
 
 def the_key_goes_out_and_nowhere_else(fx):
