@@ -144,12 +144,13 @@ int text_write_output(FILE *out, const char *data, size_t length, bool terminal)
 
 const char *text_bytes(uint64_t bytes, char *room)
 {
-	static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB",
+					     "TiB" };
 	double value = (double)bytes;
 	size_t unit = 0;
 
-	while (value >= 999.5 && unit < 4) {
-		value /= 1000;
+	while (value >= 1023.5 && unit < 4) {
+		value /= 1024;
 		unit++;
 	}
 	snprintf(room, TEXT_SHORT_MAX,

@@ -46,7 +46,7 @@ void text_end_colours(void);
 /* Room for what the functions below write. */
 enum { TEXT_SHORT_MAX = 32 };
 
-/** text_bytes() - "17 B", "3.1 KB", "100 MB" (powers of 1000) */
+/** text_bytes() - "17 B", "3.1 KiB", "100 MiB": in the units of settings */
 const char *text_bytes(uint64_t bytes, char *room);
 
 /** text_seconds() - "42 s", "3 min", "2 h 05 min", "3 d"; "-" if negative */

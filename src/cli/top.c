@@ -171,7 +171,7 @@ static void share_text(const struct cli *cli, double share, const char *words,
 	for (i = 0; i < BAR_WIDTH; i++)
 		bar[i] = i < full ? '|' : '.';
 	bar[i] = '\0';
-	snprintf(room, CELL_MAX, "%s %7s", bar, words);
+	snprintf(room, CELL_MAX, "%s %8s", bar, words);
 }
 
 static const char *last_text(const struct json_object *object,

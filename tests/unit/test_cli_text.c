@@ -91,10 +91,11 @@ static void figures_are_short(void **state)
 	(void)state;
 	assert_string_equal(text_bytes(0, room), "0 B");
 	assert_string_equal(text_bytes(999, room), "999 B");
-	assert_string_equal(text_bytes(1000, room), "1.0 KB");
-	assert_string_equal(text_bytes(104857600, room), "105 MB");
-	assert_string_equal(text_bytes(999999, room), "1.0 MB");
-	assert_string_equal(text_bytes(UINT64_MAX, room), "18446744 TB");
+	assert_string_equal(text_bytes(1023, room), "1023 B");
+	assert_string_equal(text_bytes(1024, room), "1.0 KiB");
+	assert_string_equal(text_bytes(104857600, room), "100 MiB");
+	assert_string_equal(text_bytes(1048575, room), "1.0 MiB");
+	assert_string_equal(text_bytes(UINT64_MAX, room), "16777216 TiB");
 	assert_string_equal(text_seconds(119, room), "119 s");
 	assert_string_equal(text_seconds(120, room), "2 min");
 	assert_string_equal(text_seconds(7500, room), "2 h 05 min");

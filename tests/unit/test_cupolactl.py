@@ -95,7 +95,7 @@ def what_was_cut_or_skipped_is_said(fx):
         skipped=[{"path": f"/mnt/data/\x1bf{i}", "reason": "too_large"}
                  for i in range(12)]))
     got = fx.ctl("exec", "cntr_1", "-", input="x")
-    assert "Of 5.0 MB of output, 4.0 MB were left out" in got.stderr
+    assert "Of 4.8 MiB of output, 3.8 MiB were left out" in got.stderr
     assert "Not kept: \\x1bf0 (too_large)" in got.stderr
     assert "Not kept: 2 more" in got.stderr
 
@@ -455,7 +455,7 @@ def pools_are_shown_and_their_target_is_set(fx):
     fx.special["GET /admin/v1/pools"] = lambda h: h.send({"pools": [pool]})
     row = re.split(r"  +", fx.ctl("pools").stdout.splitlines()[1])
     assert row == ["default", "python@aaaaaaaaaaaa", "2 of 3 (settings: 1)",
-                   "5 of 16", "2", "1.1 GB", "4.1 KB", "kvm", "-"], row
+                   "5 of 16", "2", "1.0 GiB", "4.0 KiB", "kvm", "-"], row
     assert json.loads(fx.ctl("pools", "list", "--json").stdout) == \
         {"pools": [pool]}
     fx.special["POST /admin/v1/pools/a%2Fb"] = lambda h: h.send(pool)

@@ -93,7 +93,7 @@ def top_shows_shares_once_into_a_pipe(fx):
     assert "\x1b" not in out and "|" not in out
     assert top.looks == 2
     head, _, table = out.partition("\n\n")
-    assert "2 sessions, 2 VMs, 2.1 GB of 17 GB memory promised, draining" \
+    assert "2 sessions, 2 VMs, 2.0 GiB of 16 GiB memory promised, draining" \
         in head, head
     assert "pool default: 2 of 8 VMs, 1 of 2 ready" in head
     rows = [re.split(r"  +", line.strip()) for line in table.splitlines()]
@@ -101,11 +101,11 @@ def top_shows_shares_once_into_a_pipe(fx):
                        "LAST EXECUTION", "POOL", "TENANT", "ID"]
     # Two virtual CPUs, so 1.5 s in one second are three quarters.
     assert re.fullmatch(r"runs for \d+ s", rows[1].pop(6)), rows[1]
-    assert rows[1][3:] == ["75 %", "537 MB", "250 KB", "default", "default",
+    assert rows[1][3:] == ["75 %", "512 MiB", "244 KiB", "default", "default",
                            "cntr_2"], rows[1]
     assert rows[2][3] == "25 %" and rows[2][-1] == "cntr_1"
     assert rows[3][:1] + rows[3][2:] == [
-        "ready", "-", "-", "-", "250 KB", "-", "default", "-", "vm_3"]
+        "ready", "-", "-", "-", "244 KiB", "-", "default", "-", "vm_3"]
 
 
 def top_sorts_by_what_is_asked(fx):
@@ -140,13 +140,13 @@ def top_on_a_terminal_draws_bars_again_and_again(fx):
     after = seen[seen.index(SCREEN_OFF) + len(SCREEN_OFF):]
     assert after.strip() == b"cupolactl: Interrupted", after
     # Red from 90 % on; an execution that failed is to be seen.
-    assert b"\x1b[31m||||||||    95 %\x1b[0m" in seen, seen
+    assert b"\x1b[31m||||||||     95 %\x1b[0m" in seen, seen
     assert re.search(rb"\x1b\[33merror, \d+ s ago\x1b\[0m", seen)
-    assert b"||||....  537 MB" in seen
+    assert b"||||....  512 MiB" in seen
     assert b"evil\\x1b[2J" in seen and b"\x1b[2J" not in seen
     plain, _ = watched(fx, lambda _: top.looks > 6, "top", "-i", "0.1",
                        NO_COLOR="1")
-    assert b"||||||||    95 %" in plain and b"\x1b[31m" not in plain
+    assert b"||||||||     95 %" in plain and b"\x1b[31m" not in plain
 
 
 def top_once_leaves_the_screen_alone(fx):
