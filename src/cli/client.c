@@ -1,19 +1,19 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
+#include "cli/address.h"
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/client_error.h"
 #include "cli/progress.h"
+#include "cli/signals.h"
 
 /*
  * One call at a time runs on a curl multi handle: not for concurrency, but
@@ -24,9 +24,6 @@
 #define CONNECT_TIMEOUT_SEC 10L
 #define UNBROKEN_TIMEOUT_SEC 30L
 #define POLL_MSEC 250 /* how often the progress line moves */
-
-#define OPERATORS "/admin/" /* what begins so is served on the socket only */
-#define BASE_PATH "/v1"	 /* what an SDK's base_url ends in */
 
 struct client {
 	struct cli *cli;
@@ -55,61 +52,10 @@ static int out_of_memory(struct cli *cli)
 	return cli_fail(cli, CLI_LOCAL, "Out of memory");
 }
 
-static int signals_take(struct client *c)
-{
-	sigset_t set;
-
-	/* A closed pipe ends our writes with EPIPE, so that we tidy up. */
-	(void)signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return c->signals < 0 ? -errno : 0;
-}
-
-/* Return: its number, or 0 if none came */
-static int signal_take(struct client *c)
-{
-	struct signalfd_siginfo info;
-
-	if (read(c->signals, &info, sizeof(info)) != sizeof(info))
-		return 0;
-	return (int)info.ssi_signo;
-}
-
 static int check_signals(struct client *c)
 {
-	if (signal_take(c) > 0)
+	if (signals_take(c->signals) > 0)
 		return cli_fail(c->cli, CLI_INTERRUPTED, "Interrupted");
-	return 0;
-}
-
-static void drop_slashes(char *text)
-{
-	size_t length = strlen(text);
-
-	while (length > 0 && text[length - 1] == '/')
-		text[--length] = '\0';
-}
-
-static int base_address(struct client *c)
-{
-	const struct cli *cli = c->cli;
-	size_t length;
-
-	c->base = strdup(cli->url ? cli->url : "http://cupola");
-	if (!c->base)
-		return -ENOMEM;
-	drop_slashes(c->base);
-	length = strlen(c->base);
-	if (length >= strlen(BASE_PATH) &&
-	    strcmp(c->base + length - strlen(BASE_PATH), BASE_PATH) == 0)
-		c->base[length - strlen(BASE_PATH)] = '\0';
-	drop_slashes(c->base);
 	return 0;
 }
 
@@ -170,10 +116,13 @@ int client_new(struct cli *cli, struct client **ret_client)
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
 		return out_of_memory(cli);
 	c->multi = curl_multi_init();
-	if (!c->multi || base_address(c) < 0 || standing_headers(c) < 0)
+	c->base = address_base(cli->url ? cli->url : "http://cupola");
+	if (!c->multi || !c->base || standing_headers(c) < 0)
 		return out_of_memory(cli);
-	if (signals_take(c) < 0)
-		return cli_fail(cli, CLI_LOCAL, "Cannot watch signals: %m");
+	c->signals = signals_open();
+	if (c->signals < 0)
+		return cli_fail(cli, CLI_LOCAL, "Cannot watch signals: %s",
+				strerror(-c->signals));
 	*ret_client = take_ptr(c);
 	return 0;
 }
@@ -479,8 +428,7 @@ int client_call(struct client *c, const struct client_request *request,
 			     .refusal = BUF_INIT(CLIENT_ANSWER_MAX) };
 	int r;
 
-	if (c->cli->url &&
-	    strncmp(request->path, OPERATORS, strlen(OPERATORS)) == 0)
+	if (c->cli->url && address_is_operators(request->path))
 		return cli_fail(c->cli, CLI_USAGE,
 				"What operators ask is answered on the "
 				"daemon's Unix socket only, not with --url");
@@ -523,16 +471,5 @@ int client_pause(struct client *c, unsigned msec)
 
 int client_await(struct client *c, int fd)
 {
-	struct pollfd waits[] = {
-		{ .fd = c->signals, .events = POLLIN },
-		{ .fd = fd, .events = POLLIN },
-	};
-	int number;
-
-	do {
-		if (poll(waits, 2, -1) < 0 && errno != EINTR)
-			return 0; /* reading says why */
-		number = signal_take(c);
-	} while (number == 0 && !waits[1].revents);
-	return number;
+	return signals_await(c->signals, fd);
 }

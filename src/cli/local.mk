@@ -3,6 +3,7 @@
 noinst_LIBRARIES += libcli.a
 libcli_a_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(EDIT_CFLAGS)
 libcli_a_SOURCES = \
+	%reldir%/address.c %reldir%/address.h \
 	%reldir%/args.c %reldir%/args.h \
 	%reldir%/artifacts.c \
 	%reldir%/audit.c \
@@ -40,6 +41,7 @@ libcli_a_SOURCES = \
 	%reldir%/run.c \
 	%reldir%/save.c %reldir%/save.h \
 	%reldir%/shell.c \
+	%reldir%/signals.c %reldir%/signals.h \
 	%reldir%/stream.c %reldir%/stream.h \
 	%reldir%/table.c %reldir%/table.h \
 	%reldir%/tenants.c \
