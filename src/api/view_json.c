@@ -17,15 +17,6 @@ static_assert(sizeof(session_states) / sizeof(session_states[0]) ==
 		      SESSION_VIEW_COUNT,
 	      "session_states[] doesn't match enum session_state_view");
 
-/* Zero stands for a time that is not set. */
-static void write_time(struct json_writer *w, const char *key, int64_t at)
-{
-	if (at > 0)
-		json_write_int(w, key, at);
-	else
-		json_write_null(w, key);
-}
-
 static void write_sha256(struct json_writer *w, const uint8_t sha256[32])
 {
 	char hex[2 * 32 + 1];
@@ -100,8 +91,8 @@ static void write_session(struct json_writer *w,
 {
 	json_write_object(w, "session");
 	json_write_string(w, "state", session_states[container->state]);
-	write_time(w, "idle_expires_at", container->idle_expires_at);
-	write_time(w, "hard_expires_at", container->hard_expires_at);
+	json_write_time(w, "idle_expires_at", container->idle_expires_at);
+	json_write_time(w, "hard_expires_at", container->hard_expires_at);
 	write_ended(w, container);
 	json_write_string(w, "pool", container->pool);
 	json_write_string(w, "image", container->image);

@@ -220,6 +220,14 @@ void json_write_double(struct json_writer *w, const char *key, double value)
 		put_str(w, ".0");
 }
 
+void json_write_time(struct json_writer *w, const char *key, int64_t when)
+{
+	if (when > 0)
+		json_write_int(w, key, when);
+	else
+		json_write_null(w, key);
+}
+
 void json_write_bool(struct json_writer *w, const char *key, bool value)
 {
 	begin_value(w, key);

@@ -87,6 +87,9 @@ void json_write_double(struct json_writer *w, const char *key, double value);
 /** json_write_bool() - Write true or false */
 void json_write_bool(struct json_writer *w, const char *key, bool value);
 
+/** json_write_time() - Write seconds since 1970, null for 0: one that is not set */
+void json_write_time(struct json_writer *w, const char *key, int64_t when);
+
 /** json_write_null() - Write null */
 void json_write_null(struct json_writer *w, const char *key);
 

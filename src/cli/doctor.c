@@ -179,11 +179,12 @@ static void check_daemon(struct doctor *d, const struct json_object *status)
 	struct host_finding f = { .what = "daemon", .level = HOST_GOOD };
 	const struct json_object *pools = json_member(status, "pools");
 	const struct json_object *problems = json_member(status, "problems");
-	long long vms = view_int(status, "vms");
+	char vms[TEXT_SHORT_MAX];
 	size_t i;
 
-	snprintf(f.text, sizeof(f.text), "Answers at %s with %lld VM%s",
-		 d->cli->socket, vms, vms == 1 ? "" : "s");
+	snprintf(f.text, sizeof(f.text), "Answers at %s with %s",
+		 d->cli->socket,
+		 text_count(view_int(status, "vms"), "VM", vms));
 	doctor_take(&f, d);
 	for (i = 0; i < json_array_size(problems); i++)
 		take_problem(d, json_array_at(problems, i));

@@ -8,12 +8,13 @@
 #include "cli/calls.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/progress.h"
 #include "cli/text.h"
 #include "cli/views.h"
 
 #define DRAIN_PATH "/admin/v1/drain"
 
-enum { BODY_MAX = 64, POLL_MSEC = 1000 };
+enum { BODY_MAX = 64, POLL_MSEC = 1000, WORDS_MAX = 128 };
 
 /** struct drain_options - @deadline: in seconds, 0 if not given */
 struct drain_options {
@@ -53,33 +54,70 @@ static int drain_call(struct cli *cli, const struct drain_options *o,
 	return r < 0 ? r : client_call_json(client, &undo, ret_answer);
 }
 
+/* The state, as a person calls it: there, "off" is the drain and not the host. */
+static const char *state_words(const struct json_object *answer)
+{
+	const char *state = view_string(answer, "state");
+
+	return strcmp(state, "off") == 0 ? "not drained" : state;
+}
+
+static void drain_words(const struct json_object *answer, char room[WORDS_MAX])
+{
+	int64_t sessions = view_int(answer, "sessions");
+	int64_t deadline = view_int(answer, "deadline_at");
+	char count[TEXT_SHORT_MAX], left[TEXT_SHORT_MAX];
+	bool ends = deadline && sessions > 0;
+
+	(void)snprintf(room, WORDS_MAX, "%.32s, %s%s%s%s", state_words(answer),
+		       text_count(sessions, "live session", count),
+		       ends ? ", ended in " : "",
+		       ends ? text_until(deadline, left) : "",
+		       ends ? " at the latest" : "");
+}
+
+/* One look later. It says what it waits for, and that this is not the drain. */
+static int drain_look_again(struct cli *cli, struct client *client,
+			    struct json_object **answer)
+{
+	int r;
+
+	r = client_pause(client, POLL_MSEC);
+	if (r < 0) {
+		cli_forgive(cli);
+		return cli_fail(cli, CLI_INTERRUPTED,
+				"Interrupted; the drain goes on until "
+				"\"cupolactl undrain\"");
+	}
+	progress_update(0, 0);
+	json_free(take_ptr(*answer));
+	return calls_get_json(cli, DRAIN_PATH, answer);
+}
+
 /* Until nothing lives, or somebody undoes it. */
 static int drain_wait(struct cli *cli, struct json_object **answer)
 {
+	char words[WORDS_MAX];
 	struct client *client;
 	int r = cli_client(cli, &client);
 
+	progress_begin(words);
 	while (r >= 0 && strcmp(view_string(*answer, "state"), "draining") == 0) {
-		if (client_pause(client, POLL_MSEC) < 0)
-			return -CLI_INTERRUPTED;
-		json_free(take_ptr(*answer));
-		r = calls_get_json(cli, DRAIN_PATH, answer);
+		drain_words(*answer, words);
+		r = drain_look_again(cli, client, answer);
 	}
+	progress_end();
 	return r;
 }
 
 static int drain_print(struct cli *cli, const struct json_object *answer)
 {
-	int64_t deadline = view_int(answer, "deadline_at");
-	char left[TEXT_SHORT_MAX];
+	char words[WORDS_MAX];
 
 	if (cli->json)
 		return calls_print_json(cli, answer);
-	text_print(stdout, view_string(answer, "state"));
-	printf(", %" PRId64 " sessions live", view_int(answer, "sessions"));
-	if (deadline)
-		printf(", ended in %s at the latest",
-		       text_until(deadline, left));
+	drain_words(answer, words);
+	text_print(stdout, words);
 	(void)putchar('\n');
 	return 0;
 }

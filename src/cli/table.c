@@ -21,6 +21,8 @@ struct table {
 	size_t room; /* in rows */
 };
 
+#define EMPTY "-" /* what a cell has in which there is nothing */
+
 #define PAINT_BOLD "\033[1m"
 #define PAINT_END "\033[0m"
 
@@ -83,7 +85,7 @@ int table_add(struct table *t, const char *const *cells)
 		return -ENOMEM;
 	row = t->cells + t->rows * t->count;
 	for (i = 0; i < t->count; i++) {
-		const char *cell = cells[i] && cells[i][0] ? cells[i] : "-";
+		const char *cell = cells[i] && cells[i][0] ? cells[i] : EMPTY;
 
 		row[i].paint = TABLE_PLAIN;
 		row[i].text = text_escape(cell);
@@ -101,8 +103,12 @@ int table_add(struct table *t, const char *const *cells)
 
 void table_paint(struct table *t, size_t column, enum table_paint paint)
 {
+	struct cell *cell;
+
 	assert(t->rows > 0 && column < t->count);
-	t->cells[(t->rows - 1) * t->count + column].paint = paint;
+	cell = &t->cells[(t->rows - 1) * t->count + column];
+	if (strcmp(cell->text, EMPTY) != 0)
+		cell->paint = paint;
 }
 
 /* What the locale cannot measure counts one column a byte. */

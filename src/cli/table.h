@@ -59,7 +59,8 @@ enum table_paint {
 	TABLE_PAINT_COUNT,
 };
 
-/** table_paint() - Give a cell of the row that was added last a colour */
+/** table_paint() - Give a cell of the row that was added last a colour, if there
+ * is anything in it */
 void table_paint(struct table *t, size_t column, enum table_paint paint);
 
 /**

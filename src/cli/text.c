@@ -142,6 +142,13 @@ int text_write_output(FILE *out, const char *data, size_t length, bool terminal)
 	return 0;
 }
 
+const char *text_count(int64_t count, const char *thing, char *room)
+{
+	snprintf(room, TEXT_SHORT_MAX, "%" PRId64 " %s%s", count, thing,
+		 count == 1 ? "" : "s");
+	return room;
+}
+
 const char *text_bytes(uint64_t bytes, char *room)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB",

@@ -46,6 +46,9 @@ void text_end_colours(void);
 /* Room for what the functions below write. */
 enum { TEXT_SHORT_MAX = 32 };
 
+/** text_count() - "1 session", "2 sessions" */
+const char *text_count(int64_t count, const char *thing, char *room);
+
 /** text_bytes() - "17 B", "3.1 KiB", "100 MiB": in the units of settings */
 const char *text_bytes(uint64_t bytes, char *room);
 

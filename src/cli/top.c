@@ -318,11 +318,12 @@ static void print_head(const struct json_object *status)
 		view_string(json_member(status, "drain"), "state");
 	bool drains = drain[0] && strcmp(drain, "off") != 0;
 	char taken[TEXT_SHORT_MAX], all[TEXT_SHORT_MAX];
+	char sessions[TEXT_SHORT_MAX], vms[TEXT_SHORT_MAX];
 	size_t i;
 
-	printf("%" PRId64 " sessions, %" PRId64 " VMs, %s of %s memory promised"
-	       "%s",
-	       view_int(status, "containers"), view_int(status, "vms"),
+	printf("%s, %s, %s of %s memory promised%s",
+	       text_count(view_int(status, "containers"), "session", sessions),
+	       text_count(view_int(status, "vms"), "VM", vms),
 	       text_bytes((uint64_t)view_int(status, "memory_taken_mib") *
 				  BYTES_PER_MIB,
 			  taken),

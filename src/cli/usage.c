@@ -83,7 +83,7 @@ static const struct by {
 	const char *name;
 	const char *title;
 } kinds[] = {
-	{ "tenant", "DAY" }, /* which stays empty */
+	{ "tenant", NULL }, /* it has the first column anyhow */
 	{ "day", "DAY" },
 	{ "origin", "ORIGIN" },
 	{ "key", "KEY" },
@@ -115,7 +115,7 @@ static int add_row(struct cli *cli, const struct json_object *row,
 	const char *tenant = view_string(row, "tenant");
 	const char *cells[] = {
 		*tenant ? tenant : "(deleted)",
-		view_string(row, by->name == kinds[0].name ? "day" : by->name),
+		view_string(row, by->name),
 		sessions,
 		executions,
 		vm,
@@ -144,6 +144,8 @@ static int add_row(struct cli *cli, const struct json_object *row,
 			       100 * (executing < assigned ?
 					      1 - executing / assigned :
 					      0));
+	if (!by->title)
+		memmove(cells + 1, cells + 2, sizeof(cells) - 2 * sizeof(*cells));
 	if (table_add(t, cells) < 0)
 		return cli_fail(cli, CLI_LOCAL, "Out of memory");
 	return 0;
@@ -152,7 +154,7 @@ static int add_row(struct cli *cli, const struct json_object *row,
 static int print_table(struct cli *cli, const struct json_object *rows,
 		       const struct by *by)
 {
-	const struct table_column columns[] = {
+	struct table_column columns[] = {
 		{ "TENANT", false },   { by->title, false },
 		{ "SESSIONS", true },  { "EXECUTIONS", true },
 		{ "VM HOURS", true },  { "EXECUTING", true },
@@ -161,11 +163,14 @@ static int print_table(struct cli *cli, const struct json_object *rows,
 		{ "RESPONSES", true }, { "TOKENS", true },
 		{ "CALLS", true },
 	};
-	_cleanup_(table_freep) struct table *t =
-		table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	size_t i;
+	_cleanup_(table_freep) struct table *t = NULL;
+	size_t i, count = sizeof(columns) / sizeof(columns[0]);
 	int r;
 
+	if (!by->title)
+		memmove(columns + 1, columns + 2,
+			(--count - 1) * sizeof(*columns));
+	t = table_new(columns, count);
 	if (!t)
 		return cli_fail(cli, CLI_LOCAL, "Out of memory");
 	for (i = 0; i < json_array_size(rows); i++) {

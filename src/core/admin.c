@@ -71,11 +71,11 @@ static void write_container(const struct container_view *v,
 		w, "state",
 		session_state_name((enum session_state_view)v->state));
 	json_write_string(w, "ended_reason", v->ended_reason);
-	json_write_int(w, "ended_at", v->ended_at);
-	json_write_int(w, "created_at", v->created_at);
-	json_write_int(w, "last_active_at", v->last_active_at);
-	json_write_int(w, "idle_expires_at", v->idle_expires_at);
-	json_write_int(w, "hard_expires_at", v->hard_expires_at);
+	json_write_time(w, "ended_at", v->ended_at);
+	json_write_time(w, "created_at", v->created_at);
+	json_write_time(w, "last_active_at", v->last_active_at);
+	json_write_time(w, "idle_expires_at", v->idle_expires_at);
+	json_write_time(w, "hard_expires_at", v->hard_expires_at);
 	json_write_string(w, "pool", v->pool);
 	json_write_string(w, "image", v->image);
 	json_write_uint(w, "memory_mib", v->memory_mib);

@@ -84,8 +84,8 @@ static void write_container(struct json_writer *w, const struct container *c)
 		w, "state",
 		session_state_name((enum session_state_view)view.state));
 	json_write_int(w, "created_at", view.created_at);
-	json_write_int(w, "idle_expires_at", view.idle_expires_at);
-	json_write_int(w, "hard_expires_at", view.hard_expires_at);
+	json_write_time(w, "idle_expires_at", view.idle_expires_at);
+	json_write_time(w, "hard_expires_at", view.hard_expires_at);
 	json_write_uint(w, "executions", view.usage.executions);
 	json_write_uint(w, "queued", view.queued);
 	write_running(w, c->running);

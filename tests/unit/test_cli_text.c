@@ -89,6 +89,8 @@ static void figures_are_short(void **state)
 	char room[TEXT_SHORT_MAX];
 
 	(void)state;
+	assert_string_equal(text_count(0, "VM", room), "0 VMs");
+	assert_string_equal(text_count(1, "session", room), "1 session");
 	assert_string_equal(text_bytes(0, room), "0 B");
 	assert_string_equal(text_bytes(999, room), "999 B");
 	assert_string_equal(text_bytes(1023, room), "1023 B");
@@ -135,6 +137,29 @@ static void columns_line_up_whatever_is_in_them(void **state)
 				  "\xe6\x97\xa5\xe6\x9c\xac       1  wide\n"
 				  "e\xcc\x81t\xc3\xa9     1000  -\n"
 				  "a\\x0ab     -  x\n");
+}
+
+static void print_in_colour(FILE *to, void *userdata)
+{
+	table_print(userdata, to, true);
+}
+
+static void an_empty_cell_has_no_colour(void **state)
+{
+	static const struct table_column columns[] = { { "N", false } };
+	_cleanup_(table_freep) struct table *t = table_new(columns, 1);
+	_cleanup_free_ char *text = NULL;
+	static const char *const cells[] = { "", "bad" };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(table_add(t, &cells[i]), 0);
+		table_paint(t, 0, TABLE_BAD);
+	}
+	text = written(print_in_colour, t);
+	assert_non_null(strstr(text, "\n-\n"));
+	assert_non_null(strstr(text, "\n\033[31mbad\033[0m\n"));
 }
 
 static void many_rows_are_kept(void **state)
@@ -220,6 +245,7 @@ int main(void)
 		cmocka_unit_test(no_colour_outlives_the_output),
 		cmocka_unit_test(figures_are_short),
 		cmocka_unit_test(columns_line_up_whatever_is_in_them),
+		cmocka_unit_test(an_empty_cell_has_no_colour),
 		cmocka_unit_test(many_rows_are_kept),
 		cmocka_unit_test(options_stand_where_they_like),
 		cmocka_unit_test(bad_options_are_named),

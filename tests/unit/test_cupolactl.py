@@ -309,13 +309,28 @@ def a_drain_is_begun_told_of_and_undone(fx):
         {"state": "draining", "sessions": 2})
     fx.special["GET /admin/v1/sessions.*"] = lambda h: h.send(
         {"object": "list", "data": [CONTAINER], "has_more": False})
-    assert fx.ctl("drain").stdout == "draining, 2 sessions live\n"
+    assert fx.ctl("drain").stdout == "draining, 2 live sessions\n"
     assert "undrain" in fx.ctl("ps").stderr
+    for left, deadline, words in ((1, 4000000000, "1 live session, ended in "),
+                                  (0, 4000000000, "0 live sessions\n")):
+        fx.special["POST /admin/v1/drain"] = lambda h: h.send(
+            {"state": "drained", "sessions": left, "deadline_at": deadline})
+        fx.special.pop("(POST|GET) /admin/v1/drain", None)
+        assert words in fx.ctl("drain", "-d", "9").stdout
+    fx.special["GET /admin/v1/drain"] = fx.special["POST /admin/v1/drain"] = \
+        lambda h: h.send({"state": "draining", "sessions": 2})
+    p = subprocess.Popen([CTL, "drain", "--wait"], env=fx.env(), stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    while fx.calls()[-1] != "GET /admin/v1/drain":
+        time.sleep(0.05)
+    p.send_signal(signal.SIGINT)
+    _, err = p.communicate(timeout=WAIT)
+    assert p.returncode == 130 and b"goes on until" in err, err
+    del fx.special["POST /admin/v1/drain"]
     fx.special["DELETE /admin/v1/drain"] = \
         fx.special["GET /admin/v1/drain"] = lambda h: h.send(
             {"state": "off", "sessions": 2})
-    del fx.special["(POST|GET) /admin/v1/drain"]
-    assert fx.ctl("undrain").stdout == "off, 2 sessions live\n"
+    assert fx.ctl("undrain").stdout == "not drained, 2 live sessions\n"
     assert fx.calls()[-1] == "DELETE /admin/v1/drain"
     assert fx.ctl("ps").stderr == ""
 
@@ -560,7 +575,8 @@ def usage_is_a_table_csv_or_json(fx):
     fx.special[re.escape("GET /admin/v1/usage?by=tenant")] = \
         lambda h: h.send({"usage": [row, dict(row, tenant=None)]})
     text = fx.ctl("usage").stdout
-    assert re.search(r"^acme +- +2 +3 +2\.00 +0\.50 +0\.00 +75 % .* "
+    assert re.search(r"^TENANT +SESSIONS ", text, re.M), text
+    assert re.search(r"^acme +2 +3 +2\.00 +0\.50 +0\.00 +75 % .* "
                      r"4 +500\+60 +7$", text, re.M), text
     assert "(deleted)" in text
     assert fx.ctl("usage", "--csv").stdout == (
@@ -859,7 +875,7 @@ def bash_completes_commands_words_and_options(fx):
 def undrain_is_a_word_of_its_own(fx):
     fx.special["DELETE /admin/v1/drain"] = lambda h: h.send(
         {"state": "off", "sessions": 2, "deadline_at": None})
-    assert fx.ctl("undrain").stdout == "off, 2 sessions live\n"
+    assert fx.ctl("undrain").stdout == "not drained, 2 live sessions\n"
     assert json.loads(fx.ctl("undrain", "--json").stdout)["sessions"] == 2
 
 

@@ -28,12 +28,14 @@ static void values_are_nested_with_their_commas(void **state)
 	json_write_null(&w, "nil");
 	json_write_string(&w, "none", NULL);
 	json_write_raw(&w, "raw", "[1]", 3);
+	json_write_time(&w, "then", 7);
+	json_write_time(&w, "never", 0);
 	json_write_close(&w);
 	assert_int_equal(json_write_end(&w), 0);
 	assert_string_equal(buf_str(&b),
 			    "{\"id\":\"x\",\"list\":[-1,18446744073709551615,"
 			    "[],{}],\"yes\":true,\"nil\":null,\"none\":null,"
-			    "\"raw\":[1]}");
+			    "\"raw\":[1],\"then\":7,\"never\":null}");
 }
 
 static void members_of_an_object_join_those_that_are_there(void **state)
