@@ -213,8 +213,9 @@ enum core_dialect {
 /**
  * struct idempotency - A create or execution that a client may repeat
  *
- * The same key with the same body within 24 hours gives the first answer's
- * object again; with another body it is ERR_UNPROCESSABLE.
+ * The same key with the same request within 24 hours gives the first answer's
+ * object again; with another it is ERR_UNPROCESSABLE. @body_sha256 is of all that
+ * makes it that request.
  */
 struct idempotency {
 	const char *key; /* NULL: none */

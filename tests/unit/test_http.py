@@ -557,6 +557,24 @@ def nothing_that_is_sent_becomes_a_line_of_the_log():
             assert b"level" not in line, line
 
 
+def a_key_that_was_used_belongs_to_its_container():
+    """The same code is often run in many; each is asked by itself."""
+    with daemon() as host:
+        made = [host.json("POST", "/v1/containers", {"name": "x"})["id"] for _ in range(2)]
+        field = {"Idempotency-Key": "k"}
+
+        def run(container):
+            return host.json("POST", f"/v1/containers/{container}/exec", {"code": "count"}, field)["id"]
+
+        assert run(made[0]) == run(made[0])
+        try:
+            run(made[1])
+        except Refused as e:
+            assert e.status == 422 and "another request" in e.error["message"], e
+        else:
+            raise AssertionError("one container's answer is another's")
+
+
 def pools_are_looked_up_and_are_no_paths():
     with daemon() as host:
         for pool in ("..", "%2e%2e", "..%2f..%2fetc", "default%00", "DEFAULT", "default%2f", "%20default", "none"):
@@ -768,6 +786,7 @@ TESTS = [tcp_is_served_with_tls_of_1_2_or_newer,
          slow_heads_end_at_their_deadline,
          slow_bodies_and_readers_end_at_their_deadlines,
          nothing_that_is_sent_becomes_a_line_of_the_log,
+         a_key_that_was_used_belongs_to_its_container,
          pools_are_looked_up_and_are_no_paths,
          what_a_crash_leaves_goes_and_what_is_not_ours_stays,
          processes_sockets_and_disks_of_a_crash_go,
