@@ -11,6 +11,7 @@
 #include "vmd/dial.h"
 #include "vmd/machine.h"
 #include "vmd/scratch.h"
+#include "vmd/vm_user.h"
 
 enum {
 	/* Machines that are gone and still known, for console and reason */
@@ -156,9 +157,10 @@ bool machine_uses_cid(const struct host *host, uint32_t cid)
 {
 	struct machine *m;
 
+	/* The same CID has the same user; of far ones two may have it, too. */
 	for (m = host->machines; m; m = m->next)
 		if (!m->freed && m->state != VMD_STATE_GONE &&
-		    m->record.cid == cid)
+		    vm_user_uid(m->record.cid) == vm_user_uid(cid))
 			return true;
 	return false;
 }

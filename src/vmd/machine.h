@@ -117,7 +117,10 @@ struct machine *machine_find(const struct host *host, const char *vm_id);
 /** machine_find_uuid() - By its domain's UUID */
 struct machine *machine_find_uuid(const struct host *host, const char *uuid);
 
-/** machine_uses_cid() - Whether a machine that is not gone has a CID */
+/**
+ * machine_uses_cid() - Whether a machine that is not gone has a CID, or another
+ *			with which it would be the same user (see vm_user.h)
+ */
 bool machine_uses_cid(const struct host *host, uint32_t cid);
 
 /** machine_enter() - The only function that changes the state */

@@ -12,6 +12,7 @@
 #include "vmd/child.h"
 #include "vmd/console.h"
 #include "vmd/libvirt_state.h"
+#include "vmd/machine.h"
 #include "vmd/machine_state.h"
 #include "vmd/record.h"
 #include "vmd/scratch.h"
@@ -98,6 +99,22 @@ static void every_vm_has_a_user_of_its_own(void **state)
 	assert_true(vm_user_uid(UINT32_MAX) >= VM_USER_FIRST);
 	assert_true(vm_user_uid(UINT32_MAX) < 0x7fff0000);
 	assert_true(vm_user_uid(0) >= VM_USER_FIRST);
+}
+
+/* Whoever chooses the CIDs chooses no user of another's. */
+static void no_two_machines_have_one_user(void **state)
+{
+	struct machine gone = { .record.cid = 0x20000, .state = VMD_STATE_GONE };
+	struct machine runs = { .record.cid = 0x10000,
+				.state = VMD_STATE_RUNNING, .next = &gone };
+	const struct host host = { .machines = &runs };
+
+	(void)state;
+	assert_true(machine_uses_cid(&host, 0x10000));
+	assert_true(machine_uses_cid(&host, 0x10000 + VM_USER_COUNT));
+	assert_true(machine_uses_cid(&host, 0x10000 + 17 * VM_USER_COUNT));
+	assert_false(machine_uses_cid(&host, 0x10001));
+	assert_false(machine_uses_cid(&host, 0x20000));
 }
 
 static void a_disk_is_given_to_the_user_of_its_vm_alone(void **state)
@@ -282,6 +299,7 @@ int main(void)
 		TEST(a_machine_only_moves_forward),
 		TEST(a_record_is_read_back_in_its_boot_only),
 		TEST(every_vm_has_a_user_of_its_own),
+		TEST(no_two_machines_have_one_user),
 		TEST(a_disk_is_given_to_the_user_of_its_vm_alone),
 		TEST(a_console_keeps_the_newest_bytes_in_order),
 		TEST(a_scratch_disk_is_sparse_private_and_ends_with_the_nonce),
