@@ -154,6 +154,10 @@ class Store:
         of one image, and VMs that run on an older one keep it, until prune.
         """
         target = self.path / directory_name(manifest)
+        # The digits are few enough to be looked for.
+        if target.exists() and full_name(target) \
+                != f"{manifest['name']}@{manifest['digest']}":
+            raise ImageError(f"'{target.name}' is another image already")
         for path in staging.iterdir():
             path.chmod(0o444)
             flush(path)

@@ -411,6 +411,19 @@ def an_image_goes_to_another_host_as_one_file(temp):
     assert modes == {0o444}
 
 
+def an_image_whose_digits_another_has_is_no_other_image(temp):
+    directory = image(temp / "s")
+    assert manage(temp / "s", "export", "tiny", temp / "x.tar").returncode == 0
+    assert manage(temp / "s", "import", temp / "x.tar").returncode == 0
+    manifest = json.loads((directory / "manifest.json").read_bytes())
+    last = "1" if manifest["digest"].endswith("0") else "0"
+    (directory / "manifest.json").write_text(json.dumps(
+        {**manifest, "digest": manifest["digest"][:-1] + last}))
+    done = manage(temp / "s", "import", temp / "x.tar")
+    assert done.returncode == 1 and "is another image already" in done.stderr, done
+    assert {p.name for p in (temp / "s").iterdir()} == {directory.name, "tiny"}
+
+
 def changed(manifest, **members):
     return json.dumps({**json.loads(manifest), **members}).encode()
 
@@ -696,7 +709,8 @@ TESTS = [
     the_licences_of_a_tree_are_never_the_hosts, the_wheels_of_a_tree_are_never_the_hosts,
     no_time_of_the_hosts_files_is_set,
     zeros_after_the_last_file_may_lack_but_nothing_of_it, what_is_no_archive_is_refused,
-    an_archive_is_read_in_pieces, a_changed_file_is_found, an_image_goes_to_another_host_as_one_file,
+    an_archive_is_read_in_pieces, an_image_whose_digits_another_has_is_no_other_image,
+    a_changed_file_is_found, an_image_goes_to_another_host_as_one_file,
     hostile_archives_are_refused_and_leave_nothing, an_image_that_is_used_stays,
     who_uses_an_image_is_called_as_the_daemon_does,
     names_of_images_lead_nowhere_else, two_images_differ_by_packages_and_sizes,
