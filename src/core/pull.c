@@ -351,8 +351,10 @@ static bool pull_may_fetch(const struct pull *p)
 	       !blob_writers_are_many(p->container->core->blobs);
 }
 
+/* A try that was to be repeated may have been, when another file was stored. */
 static void pull_finish(struct pull *p)
 {
+	timer_clear(p->retry);
 	timer_clear(p->deadline);
 	if (p->done)
 		p->done(p->userdata);
