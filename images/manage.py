@@ -28,7 +28,7 @@ import sys
 import tarfile
 import tempfile
 
-from users import users_of
+from users import shown, users_of
 
 PARTS = ("vmlinux", "initrd", "root.erofs")
 MANIFEST = "manifest.json"
@@ -318,11 +318,6 @@ def do_prune(store, options):
 
 def mib(size):
     return f"{size / (1 << 20):.1f} MiB"
-
-
-def shown(text):
-    """What an image says of itself is its maker's, and no terminal's command."""
-    return text if text.isprintable() else ascii(text)
 
 
 def do_diff(store, options):

@@ -65,6 +65,11 @@ def command_line(pid):
     return text.decode("utf-8", "replace").split("\0")
 
 
+def shown(text):
+    """What others chose to say, for a terminal, which it may not steer."""
+    return text if text.isprintable() else ascii(text)
+
+
 def vm_of(words):
     match = re.search(r"guest=(vm_\w+)", " ".join(words))
     return match and match[1]
@@ -72,7 +77,7 @@ def vm_of(words):
 
 def process_name(pid):
     text = " ".join(command_line(pid))[:100].strip()
-    return f"process {pid} ({text or 'it has ended'})"
+    return f"process {pid} ({shown(text) or 'it has ended'})"
 
 
 def lockers(directory):

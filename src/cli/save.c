@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "cli/save.h"
+#include "cli/text.h"
 
 #define DATA_PREFIX "/mnt/data/"
 
@@ -37,12 +38,14 @@ static char clean_byte(unsigned char c, bool first)
 
 int save_path_clean(const char *path, char *clean, size_t size)
 {
-	size_t used = 0, step = 0, depth = 0;
+	size_t used = 0, step = 0, depth = 0, n;
 	bool first = true;
 
 	if (strncmp(path, DATA_PREFIX, strlen(DATA_PREFIX)) == 0)
 		path += strlen(DATA_PREFIX);
-	for (; *path; path++) {
+	for (; *path; path += n) {
+		n = text_control_length(path);
+		n = n > 1 ? n : 1;
 		if (*path == '/') {
 			first = true;
 			continue;
@@ -58,7 +61,8 @@ int save_path_clean(const char *path, char *clean, size_t size)
 		}
 		if (step++ == SAVE_NAME_MAX)
 			return -ENAMETOOLONG;
-		clean[used++] = clean_byte((unsigned char)*path, first);
+		clean[used++] = n > 1 ? '_' :
+					clean_byte((unsigned char)*path, first);
 		first = false;
 	}
 	if (used == 0)

@@ -33,7 +33,7 @@
  * @clean:	Filled with "plots/chart.png"
  * @size:	Its room
  *
- * Each step is cleaned on its own: control characters and backslashes become
+ * Each step is cleaned on its own: control characters (see text.h) and backslashes become
  * "_", as do a leading dot or dash; empty steps vanish. Steps beyond
  * SAVE_DEPTH_MAX are refused.
  *

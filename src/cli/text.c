@@ -31,6 +31,12 @@ static size_t control_length(const unsigned char *s, size_t left)
 	return reorders(s, left) ? 3 : 0;
 }
 
+size_t text_control_length(const char *text)
+{
+	return *text ? control_length((const unsigned char *)text,
+				      strlen(text)) : 0;
+}
+
 char *text_escape(const char *text)
 {
 	static const char hex[] = "0123456789abcdef";

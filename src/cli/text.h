@@ -21,6 +21,14 @@
  */
 char *text_escape(const char *text);
 
+/**
+ * text_control_length() - How long the control character at the start is
+ *
+ * Return: its bytes, 0 if there is none. C0 and DEL have one, C1 two, and those
+ * that reorder text three: with them a name can be read as another
+ */
+size_t text_control_length(const char *text);
+
 /** text_print() - Write a string as text_escape() has it */
 void text_print(FILE *out, const char *text);
 

@@ -109,6 +109,13 @@ static void what_has_no_name_is_refused(void **state)
 	size_t i;
 
 	(void)state;
+	/* C1 steers terminals, and what reorders makes an exe a jpg. */
+	assert_int_equal(save_path_clean("a\xc2\x9b/b\xe2\x80\xaegpj.exe", clean,
+					 sizeof(clean)), 0);
+	assert_string_equal(clean, "a_/b_gpj.exe");
+	assert_int_equal(save_path_clean("\xe2\x81\xa6.ssh/\xc3\xa9", clean,
+					 sizeof(clean)), 0);
+	assert_string_equal(clean, "_.ssh/\xc3\xa9");
 	assert_int_equal(save_path_clean("", clean, sizeof(clean)), -EINVAL);
 	assert_int_equal(save_path_clean("/mnt/data/", clean, sizeof(clean)),
 			 -EINVAL);

@@ -492,6 +492,16 @@ def an_image_that_is_used_stays(temp):
     assert not list((temp / "s").iterdir())
 
 
+def no_process_steers_a_terminal_by_its_name(temp):
+    directory = image(temp / "s")
+    with subprocess.Popen(["\x1b[2Jx\x9b8m", "-c", "import time; time.sleep(60)",
+                           str(directory / "root.erofs")], executable=sys.executable) as process:
+        done = manage(temp / "s", "rm", "tiny")
+        process.kill()
+    assert done.returncode == 1 and f"process {process.pid} ('\\x1b[2Jx" in done.stderr, done
+    assert done.stderr.strip().isprintable()
+
+
 class Daemon(socketserver.ThreadingUnixStreamServer):
     """Tells of pools and sessions what it was given."""
 
@@ -712,6 +722,7 @@ TESTS = [
     an_archive_is_read_in_pieces, an_image_whose_digits_another_has_is_no_other_image,
     a_changed_file_is_found, an_image_goes_to_another_host_as_one_file,
     hostile_archives_are_refused_and_leave_nothing, an_image_that_is_used_stays,
+    no_process_steers_a_terminal_by_its_name,
     who_uses_an_image_is_called_as_the_daemon_does,
     names_of_images_lead_nowhere_else, two_images_differ_by_packages_and_sizes,
     no_image_steers_a_terminal_by_its_packages, pip_names_no_stubs_of_types,
