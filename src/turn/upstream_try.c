@@ -247,6 +247,14 @@ static int judge_transfer(const struct upstream_call *call, CURLcode result,
 		return error_set(&ret->error, ERR_UPSTREAM,
 				 "The model's server answered with a head of "
 				 "more than %d bytes", UPSTREAM_HEAD_MAX);
+	/* Of a line that it finds too long libcurl says the same as of too little
+	 * memory: which of them it was nobody can tell. */
+	if (result == CURLE_OUT_OF_MEMORY && call->transfer.head > 0 &&
+	    call->status == 0)
+		return error_set(&ret->error, ERR_CAPACITY,
+				 "The head of the model's answer has a line "
+				 "that is too long, or there is no memory for "
+				 "it");
 	/* What it is written to here is memory, and refuses for lack of it. */
 	if (result == CURLE_OUT_OF_MEMORY || result == CURLE_WRITE_ERROR)
 		return error_set_errno(&ret->error, -ENOMEM,

@@ -519,6 +519,11 @@ def a_head_without_end_has_one():
     assert told.error["code"] == "upstream" and "more than 65536 bytes" in told.error["message"], told.error
 
 
+def a_line_of_a_head_without_end_is_no_failure_of_ours():
+    told = ask(raw_server(200, "", [("X-Long", "x" * 300000)]))
+    assert told.error["code"] == "capacity" and "a line that is too long" in told.error["message"], told.error
+
+
 def characters_that_were_cut_are_made_whole():
     for first, second in ((b'"a\xf0\x9f"', b'"\x98\x80b"'), (b'"a\xc3"', b'"\xa9b"'), (b'"a\\ud83d"', b'"\\ude00b"')):
         chunk = b'{"choices":[{"delta":{"content":%s}}]}'
