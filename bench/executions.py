@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Executions in a ready session, beside those of a Jupyter kernel here."""
 
-import importlib.util
+import contextlib
 import statistics
 
-from cupola import Daemon
 from measure import Row, in_turns, medians, seconds
-from sides import PRINT, BenchError, Jupyter, Session, png_of
+from sides import PRINT, BenchError, Jupyter, Session, png_of, serving
 
 LINES = 1 << 14
 OUTPUT = f"print(('x' * 63 + '\\n') * {LINES}, end='')"
@@ -131,17 +130,12 @@ def fetch(session, file_id):
 
 
 def with_kernels(image, measure):
-    daemon = Daemon(image=image)
-    try:
-        daemon.start()
-        session, jupyter = Session(daemon), Jupyter()
-        try:
-            return measure(session, jupyter)
-        finally:
-            jupyter.close()
-            session.delete()
-    finally:
-        daemon.remove()
+    with serving(image=image) as daemon, \
+            contextlib.closing(Jupyter()) as jupyter:
+        session = Session(daemon)
+        measured = measure(session, jupyter)
+        session.delete()
+        return measured
 
 
 def run(options):
@@ -152,8 +146,5 @@ def run(options):
     rows, splits = with_kernels("python-minimal", plain)
     if options.short:
         return rows, splits
-    if not importlib.util.find_spec("matplotlib"):
-        raise BenchError("matplotlib is missing, which draws the floor's"
-                         " figure: install Debian's python3-matplotlib")
     rows.append(with_kernels("python", lambda *sides: figure(*sides, options)))
     return rows, splits

@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	%reldir%/instructions.py \
 	%reldir%/measure.py \
 	%reldir%/memory.py \
+	%reldir%/part.py \
 	%reldir%/run \
 	%reldir%/sides.py \
 	%reldir%/small_calls.py \

@@ -2,7 +2,20 @@
 """Figures: a median beside a floor that was measured in the same run."""
 
 import statistics
+import sys
 import time
+
+BEGUN = time.monotonic()
+
+
+class BenchError(Exception):
+    """What is measured does not work, so there is no figure."""
+
+
+def progress(text):
+    """To whoever waits; the table alone is on stdout."""
+    print(f"{time.monotonic() - BEGUN:4.0f} s  {text}", file=sys.stderr,
+          flush=True)
 
 
 class Row:
@@ -40,7 +53,12 @@ class Row:
         return value > self.target
 
     def worse_than(self, committed):
-        """By how much, as a factor: 1.5 is worse by half."""
+        """By how much, as a factor: 1.5 is worse by half.
+
+        What may shrink instead of growing has no ratio that says anything then.
+        """
+        if committed["ratio"] <= 0 or self.ratio <= 0:
+            return 1
         if self.more_is_better:
             return committed["ratio"] / self.ratio
         return self.ratio / committed["ratio"]

@@ -2,21 +2,54 @@
 """The two sides of most figures: a session over HTTP, a Jupyter kernel here."""
 
 import base64
+import contextlib
 import http.client
 import json
 import os
 import pathlib
+import queue
 import select
 import socket
+import subprocess
 import tempfile
 
-from measure import seconds
+from cupola import Daemon
+from measure import BenchError, seconds
 
 PRINT = "print(1)"
+JUPYTER_SECONDS = 120
+# Of a daemon's log, when it ends before its time.
+LAST_WORDS = 2000
+# From the end of its connections to the end of its process.
+DEATH_SECONDS = 5
+# Emulated and beside much else a VM takes longer than a service waits for one.
+PATIENCE = {"hypervisor.boot_timeout": "180"}
 
 
-class BenchError(Exception):
-    """What is measured does not work, so there is no figure."""
+def last_words(daemon):
+    """None if it runs on."""
+    try:
+        status = daemon.process.wait(DEATH_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
+    return (f"cupolad ended with {status} meanwhile:\n"
+            + daemon.log_text()[-LAST_WORDS:])
+
+
+@contextlib.contextmanager
+def serving(image="python-minimal", settings=None):
+    """A daemon of one's own; nothing of it stays, however this ends."""
+    daemon = Daemon(image=image, settings={**PATIENCE, **(settings or {})})
+    try:
+        daemon.start()
+        yield daemon
+    except (OSError, http.client.HTTPException) as e:
+        words = last_words(daemon)
+        if not words:
+            raise
+        raise BenchError(words) from e
+    finally:
+        daemon.remove()
 
 
 class Session:
@@ -90,17 +123,24 @@ class Jupyter:
         self.manager.start_kernel(cwd=self.home.name, env=env)
         self.client = self.manager.client()
         self.client.start_channels()
-        self.client.wait_for_ready(timeout=120)
+        try:
+            self.client.wait_for_ready(timeout=JUPYTER_SECONDS)
+        except RuntimeError as e:
+            self.close()
+            raise BenchError(f"Jupyter does not start: {e}") from e
 
     def run(self, code):
         """Return: seconds, and what it printed and showed."""
-        return seconds(self.execute, code)
+        try:
+            return seconds(self.execute, code)
+        except queue.Empty as e:
+            raise BenchError("Jupyter does not answer") from e
 
     def execute(self, code):
         ident = self.client.execute(code, store_history=False)
         heard, shown = [], []
         while True:
-            message = self.client.get_iopub_msg(timeout=120)
+            message = self.client.get_iopub_msg(timeout=JUPYTER_SECONDS)
             if message["parent_header"].get("msg_id") != ident:
                 continue
             kind, content = message["msg_type"], message["content"]
@@ -112,7 +152,7 @@ class Jupyter:
                 raise BenchError(f"Jupyter: {content['evalue']}")
             elif kind == "status" and content["execution_state"] == "idle":
                 break
-        self.client.get_shell_msg(timeout=60)
+        self.client.get_shell_msg(timeout=JUPYTER_SECONDS)
         return "".join(heard), shown
 
     def close(self):

@@ -7,18 +7,17 @@ access log is on, serving that very answer from its disk cache. Both are asked
 in turns by wrk, over connections that are kept open.
 """
 
+import contextlib
 import os
 import pathlib
 import re
-import shutil
 import socket
 import subprocess
 import tempfile
 import time
 
-from cupola import Daemon
 from measure import Row, in_turns
-from sides import BenchError
+from sides import BenchError, serving
 
 CONNECTIONS = 32
 UNITS = {"us": 0.001, "ms": 1, "s": 1000}
@@ -70,9 +69,10 @@ class Nginx:
                 if s.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             time.sleep(0.05)
+        self.close()
         raise BenchError("nginx does not start")
 
-    def stop(self):
+    def close(self):
         self.process.terminate()
         self.process.wait(10)
 
@@ -108,26 +108,15 @@ def rows_of(daemon, nginx, name, path, file, options):
 
 
 def run(options):
-    for tool in ("wrk", "nginx"):
-        if not shutil.which(tool):
-            raise BenchError(f"{tool} is missing: install Debian's wrk and"
-                             " nginx-light")
-    daemon = Daemon(settings={"tenant.requests_per_minute": "0"})
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="cup-bench-"))
-    nginx = None
-    try:
-        daemon.start()
+    with tempfile.TemporaryDirectory(prefix="cup-bench-") as directory, \
+            serving(settings={"tenant.requests_per_minute": "0"}) as daemon:
         file = daemon.upload("big.bin", os.urandom(1 << 20))
         path = f"/v1/files/{file['id']}"
         look = daemon.ok("GET", path).content
         big = daemon.ok("GET", f"{path}/content").content
-        nginx = Nginx(directory, {"look": look, "big": big})
-        return [*rows_of(daemon, nginx, "GET /v1/files/ID", path, "look",
-                         options),
-                *rows_of(daemon, nginx, "1 MiB of content", f"{path}/content",
-                         "big", options)], []
-    finally:
-        if nginx:
-            nginx.stop()
-        daemon.remove()
-        shutil.rmtree(directory, ignore_errors=True)
+        with contextlib.closing(Nginx(pathlib.Path(directory),
+                                      {"look": look, "big": big})) as nginx:
+            return [*rows_of(daemon, nginx, "GET /v1/files/ID", path, "look",
+                             options),
+                    *rows_of(daemon, nginx, "1 MiB of content",
+                             f"{path}/content", "big", options)], []

@@ -25,6 +25,7 @@ def load():
 
 
 bench = load()
+MEASURE = bench.measure
 KNOWN = {"time": {"ratio": 2.0}, "rate": {"ratio": 0.9}, "tail": {"ratio": 1.0}}
 
 
@@ -80,8 +81,40 @@ def a_row_that_is_new_fails_nothing():
     assert judged([new])[:2] == (False, [])
 
 
+def what_shrank_or_shrinks_is_not_worse():
+    grown, shrunk, same = (Row("tail", "KiB", [n], "floor", [1.0]) for n in (3.0, -3.0, 0.0))
+    for row, ratio in ((grown, -1.0), (grown, 0.0), (shrunk, -1.0), (shrunk, 1.0), (same, 1.0)):
+        assert row.worse_than({"ratio": ratio}) == 1
+
+
+class FailsAfterOne:
+    """Parts of which only the first can be measured."""
+
+    @staticmethod
+    def run(name, _options):
+        if name != "first":
+            raise bench.BenchError(f"{name}: cupolad ended")
+        return [Row("figure of the first", "ms", [1.0], "floor", [1.0])], []
+
+
+def a_part_that_fails_loses_no_figure():
+    usual, bench.part_module = bench.part_module, lambda: FailsAfterOne
+    out = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            MEASURE(["first", "second", "third"], None)
+    except bench.BenchError as e:
+        assert str(e) == "second: cupolad ended"
+    else:
+        raise AssertionError("the failure is not told")
+    finally:
+        bench.part_module = usual
+    assert "figure of the first" in out.getvalue()
+
+
 TESTS = (what_is_as_it_was_is_not_measured_again, what_is_worse_once_is_forgiven, what_is_worse_each_time_fails,
-         a_rate_is_worse_when_it_is_lower, a_row_that_is_not_judged_fails_nothing, a_row_that_is_new_fails_nothing)
+         a_rate_is_worse_when_it_is_lower, a_row_that_is_not_judged_fails_nothing, a_row_that_is_new_fails_nothing,
+         what_shrank_or_shrinks_is_not_worse, a_part_that_fails_loses_no_figure)
 
 
 if __name__ == "__main__":
