@@ -84,7 +84,7 @@ def boot(image, turns):
 
 def run(options):
     image = image_directory("python-minimal")
-    boots = [boot(image, options.of(9, 5)) for _ in range(options.of(3, 1))]
+    boots = [boot(image, options.of(9, 5)) for _ in range(options.of(2, 1))]
     rows = [
         Row("guest instructions until ready", "million",
             [b["ready"] / MILLION for b in boots],
