@@ -111,13 +111,13 @@ class Jupyter:
     """A kernel on the bare host, as the jupyter_client library drives it."""
 
     def __init__(self):
+        # Else each start, and jupyter_client itself, warn about the debugger.
+        os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
         from jupyter_client.manager import KernelManager
         # It writes to its user's home, where a measurement leaves nothing.
         self.home = tempfile.TemporaryDirectory(prefix="cup-bench-")
         env = dict(os.environ, HOME=self.home.name,
-                   IPYTHONDIR=f"{self.home.name}/ipython",
-                   # Else each start warns about the debugger.
-                   PYDEVD_DISABLE_FILE_VALIDATION="1")
+                   IPYTHONDIR=f"{self.home.name}/ipython")
         self.manager = KernelManager(kernel_name="python3")
         self.manager.connection_file = f"{self.home.name}/kernel.json"
         self.manager.start_kernel(cwd=self.home.name, env=env)
