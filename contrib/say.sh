@@ -27,6 +27,13 @@ die()
 	exit 1
 }
 
+# show_help - The comment that the script begins with.
+show_help()
+{
+	sed -n '3,/^$/s/^# \{0,1\}//p' "$0"
+	exit 0
+}
+
 say_clock()
 {
 	# Tenths of seconds since an arbitrary start; never set back.

@@ -27,6 +27,17 @@ def stages(text):
                       + text, "contrib/say.sh")
 
 
+# Help
+
+
+def scripts_for_people_explain_themselves():
+    for name in ("quickstart", "check", "install-deps"):
+        done = subprocess.run([SOURCE / "contrib" / name, "--help"], capture_output=True,
+                              text=True, check=False, timeout=60)
+        assert done.returncode == 0 and done.stderr == "", done
+        assert f"contrib/{name} [--" in done.stdout and "#" not in done.stdout, done.stdout
+
+
 # Stages
 
 
