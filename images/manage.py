@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looks after the images that images/build publishes: see cupolactl(1), images.
 
-usage: manage.py [--dir DIRECTORY] verify [IMAGE...]
-       manage.py [--dir DIRECTORY] export IMAGE FILE
-       manage.py [--dir DIRECTORY] import FILE
-       manage.py [--dir DIRECTORY] rm IMAGE...
-       manage.py [--dir DIRECTORY] prune [--dry-run]
-       manage.py [--dir DIRECTORY] diff IMAGE IMAGE
+usage: cupolactl images verify [IMAGE...]
+       cupolactl images export IMAGE FILE
+       cupolactl images import FILE
+       cupolactl images rm IMAGE...
+       cupolactl images prune [--dry-run]
+       cupolactl images diff IMAGE IMAGE
 
-An IMAGE is NAME, the newest of that name, or NAME@DIGITS. Exit status 1 is a
+--dir DIRECTORY, in front of these words, is where images are. An IMAGE is NAME, the newest of that name, or NAME@DIGITS. Exit status 1 is a
 "no": it differs, it is in use, it is refused; 2 a wrong command line.
 "publish NEW" is for images/build: it moves a directory with an image's files,
 which it has tried, to where they are found.
@@ -36,6 +36,7 @@ MANIFEST_MAX = 1 << 20
 IMAGE_MAX = 32 << 30
 BLOCK = 1 << 20
 PIN_DIGITS = 12
+USAGE = __doc__.split("\n\n")[1].removeprefix("usage: ")
 NAME = r"[a-z0-9][a-z0-9.-]{0,30}"
 
 
@@ -348,13 +349,15 @@ def default_directory():
 
 def parse():
     parser = argparse.ArgumentParser(
-        prog="cupolactl images", usage=__doc__.split("\n\n")[1],
+        prog="cupolactl images", usage=USAGE,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dir", type=pathlib.Path, default=default_directory())
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND",
+                                     prog="cupolactl images")
 
     def command(name, do, *arguments):
-        sub = commands.add_parser(name)
+        line = re.search(rf"\S+ \S+ {name}\b.*", USAGE)
+        sub = commands.add_parser(name, usage=line and line[0])
         for flags, kind in arguments:
             sub.add_argument(flags, **kind)
         sub.set_defaults(do=do)

@@ -7,6 +7,7 @@
 
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/help.h"
 
 enum { OPTIONS_MAX = 24 };
 
@@ -71,6 +72,7 @@ static void print_help(const struct cli *cli, const struct args_option *options)
 	}
 	printf("\nOptions of every command:\n");
 	args_print_options(NULL);
+	help_print_more(command->name);
 }
 
 static int parse_seconds(struct cli *cli, const struct args_option *o,

@@ -65,17 +65,19 @@ static int get(struct cli *cli, const char *id)
 int cmd_artifacts(struct cli *cli, int argc, char **argv)
 {
 	_cleanup_free_ char *path = NULL;
+	const char *what;
 	struct args args;
 	int i, r;
 
-	r = args_parse(cli, argc, argv, NULL, 1, ARGS_LIST_MAX, &args);
+	r = args_parse(cli, argc, argv, NULL, 0, ARGS_LIST_MAX, &args);
 	if (r < 0 || args.help)
 		return r;
-	if (strcmp(args.items[0], "list") == 0 && args.count == 1)
+	what = args.count > 0 ? args.items[0] : "list";
+	if (strcmp(what, "list") == 0 && args.count <= 1)
 		return list(cli);
-	if (strcmp(args.items[0], "get") == 0 && args.count == 2)
+	if (strcmp(what, "get") == 0 && args.count == 2)
 		return get(cli, args.items[1]);
-	if (strcmp(args.items[0], "rm") != 0 || args.count < 2)
+	if (strcmp(what, "rm") != 0 || args.count < 2)
 		return cli_fail(cli, CLI_USAGE,
 				"What to do with artifacts is list, get ID or "
 				"rm ID...");

@@ -11,6 +11,7 @@
 #include "cli/args.h"
 #include "cli/calls.h"
 #include "cli/cli.h"
+#include "cli/execute.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/transfer.h"
@@ -230,10 +231,22 @@ static int get_all(struct files *f, int count)
 	return get_content(f, path, name);
 }
 
+/* A slash at the end leaves no doubt, also where there is nothing yet. */
+static bool names_directory(const char *out)
+{
+	size_t length = out ? strlen(out) : 0;
+
+	return length > 0 && out[length - 1] == '/';
+}
+
 static int files_get(struct files *f, int count, char **names)
 {
 	int i, r = 0;
 
+	if (names_directory(f->options->out))
+		r = execute_make_directory(f->cli, f->options->out);
+	if (r < 0)
+		return r;
 	if (f->options->all)
 		return get_all(f, count);
 	if (count == 0)
@@ -315,7 +328,8 @@ static int run_verb(struct files *f, const struct args *args)
 {
 	_cleanup_free_ char *list = NULL;
 	size_t i, verb_count = sizeof(verbs) / sizeof(verbs[0]);
-	int used = 1;
+	const char *verb = args->count > 0 ? args->items[0] : verbs[0].name;
+	int used = args->count > 0;
 
 	if (args->count > 1 && strncmp(args->items[1], CONTAINER_PREFIX,
 				       strlen(CONTAINER_PREFIX)) == 0)
@@ -325,7 +339,7 @@ static int run_verb(struct files *f, const struct args *args)
 			      calls_path("/v1/files", NULL);
 	f->list = list;
 	for (i = 0; i < verb_count; i++)
-		if (strcmp(verbs[i].name, args->items[0]) == 0)
+		if (strcmp(verbs[i].name, verb) == 0)
 			return verbs[i].run(f, args->count - used,
 					    args->items + used);
 	return cli_fail(f->cli, CLI_USAGE,
@@ -353,7 +367,7 @@ int cmd_files(struct cli *cli, int argc, char **argv)
 	struct args args;
 	int r;
 
-	r = args_parse(cli, argc, argv, options, 1, ARGS_LIST_MAX, &args);
+	r = args_parse(cli, argc, argv, options, 0, ARGS_LIST_MAX, &args);
 	if (r < 0 || args.help)
 		return r;
 	return run_verb(&f, &args);

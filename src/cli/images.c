@@ -146,9 +146,15 @@ int cmd_images(struct cli *cli, int argc, char **argv)
 			return run_program(cli, actions[i].program,
 					   i == 0 ? argv + 1 : argv);
 
-	r = args_parse(cli, argc, argv, options, 0, 0, &args);
+	r = args_parse(cli, argc, argv, options, 0, ARGS_LIST_MAX, &args);
 	if (r < 0 || args.help)
 		return r;
+	if (args.count > 0)
+		return cli_fail(cli, CLI_USAGE,
+				"What to do with images is build, verify, "
+				"export, import, rm, prune or diff, and not "
+				"'%s'",
+				args.items[0]);
 	if (dry)
 		return cli_fail(cli, CLI_USAGE, "--dry-run is for prune");
 	r = cli_state(cli, &state);

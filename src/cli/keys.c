@@ -174,17 +174,19 @@ int cmd_keys(struct cli *cli, int argc, char **argv)
 		  .number = &o.requests },
 		{ .name = NULL },
 	};
+	const char *what;
 	struct args args;
 	int r;
 
-	r = args_parse(cli, argc, argv, options, 1, 2, &args);
+	r = args_parse(cli, argc, argv, options, 0, 2, &args);
 	if (r < 0 || args.help)
 		return r;
-	if (strcmp(args.items[0], "create") == 0 && args.count == 1)
+	what = args.count > 0 ? args.items[0] : "list";
+	if (strcmp(what, "create") == 0 && args.count == 1)
 		return keys_create(cli, &o);
-	if (strcmp(args.items[0], "list") == 0 && args.count == 1)
+	if (strcmp(what, "list") == 0 && args.count <= 1)
 		return keys_list(cli);
-	if (strcmp(args.items[0], "revoke") == 0 && args.count == 2)
+	if (strcmp(what, "revoke") == 0 && args.count == 2)
 		return keys_revoke(cli, args.items[1]);
 	return cli_fail(cli, CLI_USAGE,
 			"What to do with keys is create, list or revoke KEY");

@@ -24,7 +24,7 @@ libcli_a_SOURCES = \
 	%reldir%/exec.c \
 	%reldir%/execute.c %reldir%/execute.h \
 	%reldir%/files.c \
-	%reldir%/help.c \
+	%reldir%/help.c %reldir%/help.h \
 	%reldir%/host.c %reldir%/host.h %reldir%/host_checks.h \
 	%reldir%/host_holes.c %reldir%/host_images.c %reldir%/host_kernel.c %reldir%/host_limits.c \
 	%reldir%/images.c \

@@ -22,7 +22,7 @@ struct logs {
 	char match[MATCH_MAX];
 };
 
-/* By an id's prefix; whatever is none of them is a session's own name. */
+/* By an id's prefix. */
 static const struct {
 	const char *prefix;
 	const char *field;
@@ -31,7 +31,7 @@ static const struct {
 	{ "exec_", "EXEC_ID" },
 	{ "req_", "REQUEST_ID" },
 	{ "key_", "KEY_ID" },
-	{ "", "SESSION_ID" },
+	{ "cntr_", "SESSION_ID" },
 };
 
 /* As W3C's Trace Context has it: 32 lower-case hexadecimal digits. */
@@ -40,15 +40,18 @@ static bool is_trace(const char *id)
 	return strlen(id) == 32 && strspn(id, "0123456789abcdef") == 32;
 }
 
+/* NULL if it is the id of nothing that the journal tells of. */
 static const char *field_of(const char *id)
 {
-	size_t i = 0;
+	size_t i;
 
 	if (is_trace(id))
 		return "TRACE_ID";
-	while (strncmp(id, fields[i].prefix, strlen(fields[i].prefix)) != 0)
-		i++;
-	return fields[i].field;
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (strncmp(id, fields[i].prefix, strlen(fields[i].prefix)) ==
+		    0)
+			return fields[i].field;
+	return NULL;
 }
 
 static void add(struct logs *l, const char *word)
@@ -59,6 +62,7 @@ static void add(struct logs *l, const char *word)
 
 static int add_match(struct cli *cli, struct logs *l, const char *id)
 {
+	const char *field;
 	int n;
 
 	if (!id) {
@@ -66,7 +70,13 @@ static int add_match(struct cli *cli, struct logs *l, const char *id)
 		add(l, "SYSLOG_IDENTIFIER=cupola-vmd");
 		return 0;
 	}
-	n = snprintf(l->match, sizeof(l->match), "%s=%s", field_of(id), id);
+	field = field_of(id);
+	if (!field)
+		return cli_fail(cli, CLI_USAGE,
+				"'%s' is no id of a container, VM, execution, "
+				"request, key or trace",
+				id);
+	n = snprintf(l->match, sizeof(l->match), "%s=%s", field, id);
 	if (n >= MATCH_MAX)
 		return cli_fail(cli, CLI_USAGE, "The id is too long");
 	add(l, l->match);
@@ -98,8 +108,7 @@ static int become_journalctl(struct cli *cli, struct logs *l)
 
 int cmd_logs(struct cli *cli, int argc, char **argv)
 {
-	struct logs l = { .words = { "journalctl", "--no-pager", "--quiet" },
-			  .count = 3 };
+	struct logs l = { .words = { "journalctl", "--no-pager" }, .count = 2 };
 	const char *lines = NULL, *since = NULL;
 	bool follow = false;
 	const struct args_option options[] = {
@@ -116,6 +125,9 @@ int cmd_logs(struct cli *cli, int argc, char **argv)
 	r = args_parse(cli, argc, argv, options, 0, 1, &args);
 	if (r < 0 || args.help)
 		return r;
+	/* To a person, who looks at nothing, it says that there is nothing. */
+	if (cli->json || !cli->terminal)
+		add(&l, "--quiet");
 	add(&l, cli->json ? "--output=json" : "--output=short-iso");
 	if (follow)
 		add(&l, "--follow");

@@ -189,13 +189,15 @@ static int test(struct cli *cli, const char *name)
 int cmd_model(struct cli *cli, int argc, char **argv)
 {
 	struct args args;
-	int r = args_parse(cli, argc, argv, NULL, 1, 2, &args);
+	int r = args_parse(cli, argc, argv, NULL, 0, 2, &args);
+	const char *what;
 
 	if (r < 0 || args.help)
 		return r;
-	if (strcmp(args.items[0], "list") == 0 && args.count == 1)
+	what = args.count > 0 ? args.items[0] : "list";
+	if (strcmp(what, "list") == 0 && args.count <= 1)
 		return list(cli);
-	if (strcmp(args.items[0], "test") == 0)
+	if (strcmp(what, "test") == 0)
 		return test(cli, args.count > 1 ? args.items[1] : NULL);
 	return cli_fail(cli, CLI_USAGE,
 			"What to do with models is list or test [NAME]");

@@ -242,10 +242,10 @@ int cmd_tenants(struct cli *cli, int argc, char **argv)
 	struct args args;
 	int r;
 
-	r = args_parse(cli, argc, argv, NULL, 1, 2 + LIMIT_COUNT, &args);
+	r = args_parse(cli, argc, argv, NULL, 0, 2 + LIMIT_COUNT, &args);
 	if (r < 0 || args.help)
 		return r;
-	what = args.items[0];
+	what = args.count > 0 ? args.items[0] : "list";
 	id = args.count > 1 ? args.items[1] : NULL;
 	if (strcmp(what, "list") == 0 && !id)
 		return list(cli);

@@ -396,6 +396,15 @@ def files_are_fetched_by_name_or_id(fx):
     assert fx.calls()[-1] == "DELETE /v1/containers/cntr_1/files/cfile_9"
 
 
+def a_directory_for_files_is_made_where_a_slash_says_so(fx):
+    fx.special["GET /v1/files[?].*"] = lambda h: h.send(
+        {"data": [{"id": "file-1", "filename": "a", "bytes": 1, "created_at": 1,
+                   "purpose": "user_data"}], "has_more": False})
+    fx.contents = {"file-1": b"1"}
+    fx.ctl("files", "get", "a", "--out", "new/dir/")
+    assert (fx.dir / "new/dir/a").read_bytes() == b"1"
+
+
 def a_name_that_is_not_there_is_called_a_name(fx):
     fx.special["GET .*/files.*"] = lambda h: h.send(
         {"data": [], "has_more": False})
@@ -841,6 +850,40 @@ def options_of(text):
     return set(re.findall(r"(?<![\w-])--[a-z]+", text))
 
 
+def lists_need_no_word(fx):
+    for command, path, answer in (
+            ("keys", "/admin/v1/keys", {"keys": []}),
+            ("tenants", "/admin/v1/tenants", {"tenants": []}),
+            ("model", "/admin/v1/models", {"models": []}),
+            ("pools", "/admin/v1/pools", {"pools": []}),
+            ("artifacts", "/admin/v1/artifacts[?].*", {"data": [], "has_more": False}),
+            ("files", "/v1/files[?].*", {"data": [], "has_more": False})):
+        fx.special[f"GET {path}"] = lambda h, answer=answer: h.send(answer)
+        word = "ls" if command == "files" else "list"
+        assert fx.ctl(command).stdout == fx.ctl(command, word).stdout != ""
+        assert fx.calls()[-1] == fx.calls()[-2]
+
+
+def help_has_what_the_usage_has_no_room_for(fx):
+    assert "sessions=20" in fx.ctl("tenants", "--help").stdout
+    words = re.findall(r"[a-z]+", fx.ctl("keys", "--help").stdout)
+    refused = fx.ctl("keys", "create", "--scope", "x", status=2).stderr
+    scopes = re.findall(r"'([a-z]+)'", refused.rpartition(", not")[0])
+    assert len(scopes) == 6 and set(scopes) <= set(words), (scopes, words)
+    text = fx.ctl("images", "--help").stdout
+    for action in re.search(r"\[(.*) \.\.\.\]", text)[1].split(" | "):
+        assert f"\n  images {action}" in text, (action, text)
+
+
+def what_is_wrong_about_images_is_said_in_a_line(fx):
+    got = fx.ctl("images", "foo", status=2)
+    assert "'foo'" in got.stderr and "verify" in got.stderr
+    for argv, usage in ((("rm",), "rm IMAGE..."), (("diff", "a"), "diff IMAGE IMAGE"),
+                        (("export", "a"), "export IMAGE FILE")):
+        lines = fx.ctl("images", *argv, status=2).stderr.splitlines()
+        assert lines[0] == f"usage: cupolactl images {usage}" and len(lines) == 2, lines
+
+
 def completions_name_what_help_names(fx):
     overview = fx.ctl("--help").stdout
     commands = re.findall(r"^  ([a-z]+)  ", overview, re.M)
@@ -887,10 +930,12 @@ def logs_asks_the_journal_by_the_kind_of_id(fx):
                          ("exec_1", "EXEC_ID"), ("req_1", "REQUEST_ID"),
                          ("key_1", "KEY_ID"), ("0af7651916cd43dd8448eb211c80319c", "TRACE_ID")):
         words = fx.ctl("logs", ident, PATH=path).stdout.splitlines()
-        assert words[-1] == f"{field}={ident}", words
+        assert words[-1] == f"{field}={ident}" and "--quiet" in words, words
+    for ident in ("foo", "file-1", ""):
+        assert f"'{ident}'" in fx.ctl("logs", ident, status=2, PATH=path).stderr
     words = fx.ctl("logs", "-f", "-n", "5", "--since", "today", "--json",
                    PATH=path).stdout.splitlines()
-    assert words[2:] == ["--output=json", "--follow", "--lines", "5",
+    assert words[1:] == ["--quiet", "--output=json", "--follow", "--lines", "5",
                          "--since", "today", "SYSLOG_IDENTIFIER=cupolad",
                          "SYSLOG_IDENTIFIER=cupola-vmd"], words
     for lines in ("-3", "", "5x", "--output=json"):
