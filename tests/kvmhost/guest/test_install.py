@@ -8,6 +8,27 @@ import stat
 import host
 from host import run
 
+# Where what reads them looks for them.
+LOOKED_FOR = (
+    "etc/cupola/cupolad.conf",
+    "usr/lib/modules-load.d/cupola.conf",
+    "usr/lib/sysusers.d/cupola.conf",
+    "usr/lib/tmpfiles.d/cupola.conf",
+    *(f"usr/lib/systemd/system/{unit}"
+      for unit in ("cupola-sweep.service", "cupola-sweep.timer",
+                   "cupola-vmd.service", "cupola-vmd.socket",
+                   "cupolad.service", "cupolad.socket")),
+    "usr/share/bash-completion/completions/cupolactl",
+    "usr/share/fish/vendor_completions.d/cupolactl.fish",
+    "usr/share/zsh/vendor-completions/_cupolactl",
+    *(f"usr/share/cupola/monitoring/{name}"
+      for name in ("grafana-dashboard.json", "prometheus-rules.yml",
+                   "prometheus.yml")),
+    *(f"usr/share/man/man{page[-1]}/{page}.gz"
+      for page in ("cupolactl.1", "cupolad.conf.5", "cupola-api.7",
+                   "cupola-protocol.7", "cupolad.8", "cupola-vmd.8")),
+)
+
 CONFIG = """
 [hypervisor]
 uri = qemu:///system
@@ -21,6 +42,13 @@ disk = 256M
 ready = 0
 max = 4
 """
+
+
+def test_the_package_has_everything_where_it_is_looked_for():
+    deb = next(pathlib.Path("/job").glob("cupola_*.deb"))
+    there = {line.split()[-1].removeprefix("./")
+             for line in run("dpkg-deb", "-c", str(deb)).stdout.splitlines()}
+    assert set(LOOKED_FOR) <= there, set(LOOKED_FOR) - there
 
 
 def test_the_packages_install_without_an_image():
