@@ -363,7 +363,7 @@ static void pull_finish(struct pull *p)
 static void pull_next(struct pull *p)
 {
 	struct xfer_end lost = { .result = XFER_LOST };
-	struct pull_entry *entry;
+	struct pull_entry *entry = NULL;
 
 	while (p->next < p->count) {
 		entry = &p->entries[p->next];
