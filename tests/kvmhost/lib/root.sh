@@ -49,7 +49,8 @@ builder_find()
 {
 	local names
 
-	names=$(awk '/^[^[:space:]]/ { on = 0 }
+	names=$(awk '/^#/ { next }
+		/^[^[:space:]]/ { on = 0 }
 		sub(/^Build-Depends:/, "") { on = 1 }
 		on' "$source_dir/debian/control" | package_names)
 	mapfile -t -O "${#builder_packages[@]}" builder_packages <<<"$names"
