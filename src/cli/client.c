@@ -469,7 +469,7 @@ int client_pause(struct client *c, unsigned msec)
 	return check_signals(c);
 }
 
-int client_await(struct client *c, int fd)
+int client_await(struct client *c, int fd, int msec)
 {
-	return signals_await(c->signals, fd);
+	return signals_await(c->signals, fd, msec);
 }

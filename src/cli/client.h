@@ -91,12 +91,13 @@ int client_pause(struct client *client, unsigned msec);
 
 /**
  * client_await() - Wait until a file descriptor can be read, or a signal came
+ * @msec:	Not longer than that; -1: for ever
  *
  * A signal goes first, also one from before. It is taken: no later call ends
  * by it.
  *
  * Return: 0, or the signal's number
  */
-int client_await(struct client *client, int fd);
+int client_await(struct client *client, int fd, int msec);
 
 #endif

@@ -29,6 +29,7 @@ libcli_a_SOURCES = \
 	%reldir%/host_holes.c %reldir%/host_images.c %reldir%/host_kernel.c %reldir%/host_limits.c \
 	%reldir%/images.c \
 	%reldir%/inspect.c \
+	%reldir%/keyboard.c %reldir%/keyboard.h \
 	%reldir%/keys.c \
 	%reldir%/kill.c \
 	%reldir%/logs.c \

@@ -59,7 +59,7 @@ static char *prompt(EditLine *line)
 /* Return: 1, 0 at the end, -1 with errno */
 static int read_byte(struct shell *s, char *ret)
 {
-	int signal_number = client_await(s->client, STDIN_FILENO);
+	int signal_number = client_await(s->client, STDIN_FILENO, -1);
 	ssize_t r;
 
 	if (signal_number == SIGINT) {

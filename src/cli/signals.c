@@ -33,18 +33,17 @@ int signals_take(int signals)
 	return (int)info.ssi_signo;
 }
 
-int signals_await(int signals, int fd)
+int signals_await(int signals, int fd, int msec)
 {
 	struct pollfd waits[] = {
 		{ .fd = signals, .events = POLLIN },
 		{ .fd = fd, .events = POLLIN },
 	};
-	int number;
+	int ready, number;
 
 	do {
-		if (poll(waits, 2, -1) < 0 && errno != EINTR)
-			return 0; /* reading says why */
+		ready = poll(waits, 2, msec);
 		number = signals_take(signals);
-	} while (number == 0 && !waits[1].revents);
+	} while (number == 0 && ready < 0 && errno == EINTR);
 	return number;
 }

@@ -18,11 +18,12 @@ int signals_take(int signals);
 
 /**
  * signals_await() - Wait until @fd can be read, or one came
+ * @msec:	Not longer than that; -1: for ever
  *
  * A signal goes first, also one from before.
  *
  * Return: 0, or its number
  */
-int signals_await(int signals, int fd);
+int signals_await(int signals, int fd, int msec);
 
 #endif

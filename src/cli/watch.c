@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/keyboard.h"
 #include "cli/text.h"
 #include "cli/watch.h"
 
@@ -30,6 +31,8 @@
 
 enum { ROWS_WITHOUT_TERMINAL = 24, MSEC_PER_SEC = 1000 };
 
+enum { WATCH_LEFT = 1 }; /* a person has seen enough */
+
 /**
  * struct show - A watch under way
  * @text:	What was seen last; NULL: nothing yet
@@ -41,6 +44,7 @@ struct show {
 	char *text;
 	bool lost;
 	double interval;
+	struct keyboard keyboard;
 };
 
 static double watch_interval(const struct watch *w)
@@ -173,6 +177,41 @@ static int show_look(struct show *s,
 	return 0;
 }
 
+/* Return: 0, WATCH_LEFT, or minus an exit status */
+static int show_pause(struct show *s, const struct watch *w)
+{
+	struct client *client;
+	int r = cli_client(s->cli, &client);
+
+	if (r < 0 || !s->keyboard.on)
+		return r < 0 ? r : watch_pause(s->cli, w);
+	if (client_await(client, STDIN_FILENO,
+			 (int)(s->interval * MSEC_PER_SEC)) > 0)
+		return cli_fail(s->cli, CLI_INTERRUPTED, "Interrupted");
+	return keyboard_take(&s->keyboard) == 'q' ? WATCH_LEFT : 0;
+}
+
+/* Signals are the client's before the terminal is ours: it is given back. */
+static int screen_begin(struct show *s)
+{
+	struct client *client;
+	int r = cli_client(s->cli, &client);
+
+	if (r < 0 || !s->screen)
+		return r;
+	keyboard_begin(&s->keyboard);
+	(void)fputs(SCREEN_BEGIN, stdout);
+	return 0;
+}
+
+static void screen_end(struct show *s)
+{
+	if (!s->screen)
+		return;
+	(void)fputs(SCREEN_END, stdout);
+	keyboard_end(&s->keyboard);
+}
+
 int watch_run(struct cli *cli, const struct watch *w,
 	      int (*look)(struct cli *cli, void *userdata), void *userdata)
 {
@@ -185,15 +224,15 @@ int watch_run(struct cli *cli, const struct watch *w,
 
 	if (!w->on)
 		return look(cli, userdata);
-	if (s.screen)
-		(void)fputs(SCREEN_BEGIN, stdout);
+	r = screen_begin(&s);
+	if (r < 0)
+		return r;
 	do {
 		r = show_look(&s, look, userdata);
 		if (r >= 0)
-			r = watch_pause(cli, w);
-	} while (r >= 0);
-	if (s.screen)
-		(void)fputs(SCREEN_END, stdout);
+			r = show_pause(&s, w);
+	} while (r == 0);
+	screen_end(&s);
 	free(s.text);
-	return r;
+	return r == WATCH_LEFT ? 0 : r;
 }

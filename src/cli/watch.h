@@ -38,9 +38,10 @@ struct watch {
  * watch_run() - Look once, or again and again
  * @look:	Prints to standard output what there is to see
  *
- * A daemon that goes away in between is waited for.
+ * A daemon that goes away in between is waited for. On a terminal the key q ends
+ * it, and any other looks again.
  *
- * Return: what the only look returned, or minus an exit status
+ * Return: what the only look returned, 0 after q, or minus an exit status
  */
 int watch_run(struct cli *cli, const struct watch *w,
 	      int (*look)(struct cli *cli, void *userdata), void *userdata);

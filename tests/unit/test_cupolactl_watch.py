@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 from ctl_fixture import CONTAINER, CTL, WAIT, run
@@ -147,6 +148,27 @@ def top_on_a_terminal_draws_bars_again_and_again(fx):
     plain, _ = watched(fx, lambda _: top.looks > 6, "top", "-i", "0.1",
                        NO_COLOR="1")
     assert b"||||||||     95 %" in plain and b"\x1b[31m" not in plain
+
+
+def q_ends_what_is_watched_and_gives_the_terminal_back(fx):
+    top = Top(fx, vm(1))
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execve(CTL, [str(CTL), "top", "-i", "60"], fx.env(TERM="xterm"))
+    before = termios.tcgetattr(master)
+    typed = [b"x", b"q"]  # any other key looks again
+    seen = b""
+    while select.select([master], [], [], WAIT)[0]:
+        seen += os.read(master, 65536)
+        if SCREEN_OFF in seen:
+            break
+        if typed and top.looks >= 4 - len(typed) and seen.count(b"cntr_1") >= 3 - len(typed):
+            assert not termios.tcgetattr(master)[3] & termios.ECHO
+            os.write(master, typed.pop(0))
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, seen
+    assert termios.tcgetattr(master) == before
+    assert b"Interrupted" not in seen and top.looks == 3, (seen, top.looks)
+    os.close(master)
 
 
 def top_once_leaves_the_screen_alone(fx):
