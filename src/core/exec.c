@@ -89,20 +89,6 @@ static void on_deadline(struct timer *t, void *userdata)
 	vm_fail(e->container->vm, END_GUEST_UNRESPONSIVE, &err);
 }
 
-static void exec_write_start(struct exec *e)
-{
-	struct store_batch *batch = store_batch_new(e->core->store);
-
-	exec_put_start(e, batch);
-	core_commit(e->core, batch, &e->scope);
-}
-
-static void on_start_due(struct timer *t, void *userdata)
-{
-	(void)t;
-	exec_write_start(userdata);
-}
-
 int exec_alloc(struct core *core, const char *id, struct exec **ret)
 {
 	_cleanup_(exec_freep) struct exec *e = NULL;
@@ -121,8 +107,7 @@ int exec_alloc(struct core *core, const char *id, struct exec **ret)
 	r = timer_new(core->event, core->guest_clock, "exec-deadline",
 		      on_deadline, e, &e->deadline);
 	if (r >= 0)
-		r = timer_new(core->event, core->guest_clock, "exec-start",
-			      on_start_due, e, &e->start);
+		r = exec_init_start(e);
 	if (r < 0)
 		return r;
 	if (!id)
@@ -334,91 +319,6 @@ int exec_attach(struct exec *e)
 	e->error_told = false;
 	return guest_link_attach(e->container->vm->link, e->number,
 				 e->position);
-}
-
-void exec_put_row(const struct exec *e, struct store_batch *batch,
-		  const struct store_record *record)
-{
-	struct store_execution row = {
-		.number = e->number,
-		.created_usec = e->created_usec,
-		.started_usec = e->started_usec,
-		.ended_usec = e->ended_usec,
-		.duration_usec = e->duration_usec,
-		.cpu_usec = e->cpu_usec,
-		.peak_memory_bytes = e->peak_memory_bytes,
-		.total_bytes = e->total_bytes,
-		.omitted_bytes = e->omitted_bytes,
-		.execution_count = e->execution_count,
-		.kernel_epoch = e->kernel_epoch,
-		.out_truncated = e->truncated[0],
-		.err_truncated = e->truncated[1],
-		.state_lost = e->state_lost,
-	};
-
-	strcpy(row.id, e->id);
-	strcpy(row.container_id, e->container_id);
-	strcpy(row.tenant, e->tenant);
-	strcpy(row.status, exec_status_name(e->status));
-	strcpy(row.note, e->note);
-	strcpy(row.trace, e->trace.parent);
-	/* What fails is kept in the batch and told by its commit. */
-	(void)store_batch_put_execution(batch, &row, record);
-}
-
-/* The source of one that has to wait is kept, so that it outlives a crash. */
-static int exec_put_waiting(struct exec *e, struct store_batch *batch)
-{
-	_cleanup_(buf_done) struct buf json = BUF_INIT(256);
-	struct store_record record;
-	int r;
-
-	r = buf_printf(&json, "{\"timeout_usec\":%llu,\"spill\":%s}",
-		       (unsigned long long)e->timeout_usec,
-		       e->spill ? "true" : "false");
-	if (r < 0)
-		return r;
-	record = (struct store_record){
-		.json = buf_str(&json),
-		.json_size = json.length,
-		.out = e->code,
-		.out_size = e->code_len,
-		.err = e->stdin_data,
-		.err_size = e->stdin_len,
-	};
-	e->queued_on_disk = true;
-	exec_put_row(e, batch, &record);
-	return 0;
-}
-
-void exec_put_start(struct exec *e, struct store_batch *batch)
-{
-	if (e->state != EXEC_STATE_QUEUED || exec_put_waiting(e, batch) < 0)
-		exec_put_row(e, batch, NULL);
-}
-
-void exec_save_start(struct exec *e)
-{
-	if (e->state == EXEC_STATE_QUEUED)
-		exec_write_start(e);
-	else
-		timer_set_after(e->start, EXEC_START_USEC);
-}
-
-static void save_start_now(void *object, void *userdata)
-{
-	struct exec *e = object;
-
-	(void)userdata;
-	if (timer_deadline(e->start) == USEC_INFINITY)
-		return;
-	timer_clear(e->start);
-	exec_write_start(e);
-}
-
-void exec_save_starts(struct core *core)
-{
-	map_each(&core->execs, save_start_now, NULL);
 }
 
 void exec_cancel_new(struct exec *e)

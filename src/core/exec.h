@@ -198,24 +198,6 @@ void exec_uncount(struct exec *e);
 /** exec_cancel_new() - One that nobody was told of: it never was */
 void exec_cancel_new(struct exec *e);
 
-/** exec_put_row() - Write its row; @record as store_batch_put_execution() */
-void exec_put_row(const struct exec *e, struct store_batch *batch,
-		  const struct store_record *record);
-
-/** exec_put_start() - Write that it was accepted */
-void exec_put_start(struct exec *e, struct store_batch *batch);
-
-/**
- * exec_save_start() - Note that it was accepted; nobody waits for that
- *
- * What has to wait is written at once. What was sent is written when it has not
- * ended soon, and by exec_save_starts().
- */
-void exec_save_start(struct exec *e);
-
-/** exec_save_starts() - Write what is owed of this: the daemon ends */
-void exec_save_starts(struct core *core);
-
 /** exec_resume() - The guest runs it already */
 void exec_resume(struct exec *e);
 
@@ -253,6 +235,29 @@ void exec_freep(struct exec **e);
 
 /** exec_set_trace() - To which trace it belongs; @parent may be NULL */
 void exec_set_trace(struct exec *e, const char *parent);
+
+/* exec_row.c: its row, and that it has begun */
+
+/** exec_put_row() - Write its row; @record as store_batch_put_execution() */
+void exec_put_row(const struct exec *e, struct store_batch *batch,
+		  const struct store_record *record);
+
+/** exec_put_start() - Write that it was accepted */
+void exec_put_start(struct exec *e, struct store_batch *batch);
+
+/**
+ * exec_save_start() - Note that it was accepted; nobody waits for that
+ *
+ * What has to wait is written at once. What was sent is written when it has not
+ * ended soon, and by exec_save_starts().
+ */
+void exec_save_start(struct exec *e);
+
+/** exec_save_starts() - Write what is owed of this: the daemon ends */
+void exec_save_starts(struct core *core);
+
+/** exec_init_start() - The timer for that; Return: 0 or negative errno */
+int exec_init_start(struct exec *e);
 
 /* exec_output.c: what the guest says about it */
 

@@ -41,6 +41,7 @@ libcore_a_SOURCES = \
 	%reldir%/exec_finish.c \
 	%reldir%/exec_output.c \
 	%reldir%/exec_record.c \
+	%reldir%/exec_row.c \
 	%reldir%/exec_state.c %reldir%/exec_state.h \
 	%reldir%/exec_watch.c %reldir%/exec_watch.h \
 	%reldir%/exec_words.c \
