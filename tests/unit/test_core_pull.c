@@ -118,8 +118,8 @@ static void a_session_that_ends_meanwhile_skips_what_is_not_here(void **state)
 	fixture_wait_state(fx, s.c, SESSION_VIEW_ENDED);
 	assert_int_equal(fixture_exec_view(fx, s.c, s.e).status, EXEC_OK);
 	assert_int_equal(fixture_exec_view(fx, s.c, s.e).skipped_count, FILES);
-	fixture_settle(fx);
-	assert_int_equal(fx->blobs->writers, 0);
+	/* The disk ends what it had begun, whenever it does. */
+	RUN_UNTIL(fx, fx->blobs->writers == 0);
 }
 
 /* Where many write already, one file at a time is enough for everybody. */
