@@ -160,12 +160,12 @@ static size_t plain_length(const char *data, size_t size)
 static void escape(char *text, size_t limit, const char *data, size_t size)
 {
 	static const char mark[] = "…";
+	const size_t most = limit > sizeof(mark) ? limit - sizeof(mark) : 0;
 	size_t used = strlen(text), at = 0, length, room;
 	char piece[16];
 
 	while (at < size) {
-		room = used + sizeof(mark) < limit ?
-			       limit - used - sizeof(mark) : 0;
+		room = used < most ? most - used : 0;
 		length = plain_length(data + at,
 				      size - at < room ? size - at : room);
 		memcpy(text + used, data + at, length);
