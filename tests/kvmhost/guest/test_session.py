@@ -63,6 +63,23 @@ def test_a_console_is_read():
     assert "console cannot be read" not in journal
 
 
+def anonymous_kib(unit):
+    text = pathlib.Path(f"/proc/{host.main_pid(unit)}/smaps_rollup").read_text()
+    return int(re.search(r"^Pss_Anon: +(\d+)", text, re.M)[1])
+
+
+def test_the_daemons_grow_by_little():
+    """Here libvirt has a process of its own, which is not counted."""
+    units = ("cupolad", "cupola-vmd")
+    before = {unit: anonymous_kib(unit) for unit in units}
+    one = host.Session("third")
+    assert one.output("print(6 * 7)") == "42\n"
+    for unit in units:
+        host.figure(f"KiB that {unit} grew by a third session",
+                    anonymous_kib(unit) - before[unit])
+    host.state["sessions"].append(one.id)
+
+
 def test_nothing_is_left_of_a_session():
     for ident in host.state.pop("sessions"):
         host.Session(ident=ident).delete()
