@@ -16,7 +16,8 @@ import { StreamableHTTPClientTransport } from
 	"@modelcontextprotocol/sdk/client/streamableHttp.js";
 import OpenAI from "openai";
 
-const { CUPOLA_URL, CUPOLA_API_KEY, MODEL } = process.env;
+const { CUPOLA_URL, CUPOLA_API_KEY, OPENAI_BASE_URL, OPENAI_API_KEY, MODEL } =
+	process.env;
 const [file, question] = process.argv.slice(2);
 
 // What a loop may cost, and how long one call may take: a VM that is
@@ -24,9 +25,10 @@ const [file, question] = process.argv.slice(2);
 const roundsMax = 12;
 const callOptions = { timeout: 600_000 };
 
-if (!question || !CUPOLA_URL || !CUPOLA_API_KEY || !MODEL) {
+if (!question || !CUPOLA_URL || !CUPOLA_API_KEY || !OPENAI_BASE_URL ||
+		!OPENAI_API_KEY || !MODEL) {
 	console.error("usage: hosted-agent.mjs FILE QUESTION, with CUPOLA_URL, " +
-		"CUPOLA_API_KEY and MODEL set");
+		"CUPOLA_API_KEY, OPENAI_BASE_URL, OPENAI_API_KEY and MODEL set");
 	process.exit(2);
 }
 

@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,16 @@ def scripts_for_people_explain_themselves():
                               text=True, check=False, timeout=60)
         assert done.returncode == 0 and done.stderr == "", done
         assert f"contrib/{name} [--" in done.stdout and "#" not in done.stdout, done.stdout
+
+
+def an_example_asks_for_all_that_it_needs():
+    """Before it makes anything: what its first lines export is what its usage names."""
+    for path in sorted((SOURCE / "examples").glob("*agent*")):
+        text = path.read_text(encoding="utf-8")
+        exported = re.findall(r"([A-Z_]+)=", " ".join(re.findall(r"export (.*)", text)))
+        usage = re.search(r"usage: .*?set\"", text, re.S)
+        asked = set(re.findall(r"[A-Z]+(?:_[A-Z]+)+|MODEL", usage[0]))
+        assert exported and asked == set(exported), (path, asked, exported)
 
 
 # Stages
@@ -124,6 +135,7 @@ def what_begins_with_an_interpreter_can_be_run():
 
 
 TESTS = [
+    scripts_for_people_explain_themselves, an_example_asks_for_all_that_it_needs,
     a_stage_ends_with_the_first_command_that_fails,
     a_stage_that_may_fail_leaves_its_status,
     a_stage_is_no_condition_since_failures_in_it_would_be_passed_over,
