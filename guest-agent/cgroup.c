@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "knob.h"
+#include "loop.h"
 
 /*
  * Its weight against the agent's processes, which are in the root group: an
@@ -18,7 +20,14 @@
 #define CPU_WEIGHT "20"
 
 static int group = -1;
-static int cpu_fd = -1, oom_fd = -1, tasks_fd = -1;
+static int cpu_fd = -1, tasks_fd = -1;
+static uint64_t oom_kills_told;
+
+static void on_events(struct source *s, uint32_t events);
+
+/* Linux wakes whoever waits for memory.events when it says something else. */
+static struct source events_source = { .fd = -1, .ready = on_events };
+static int events_fd = -1;
 /* Peaks are per descriptor from Linux 6.12 on: ours is reset by writing. */
 static int peak_fd = -1;
 
@@ -78,10 +87,10 @@ int cgroup_init(int root)
 	if (group < 0)
 		return -errno;
 	cpu_fd = openat(group, "cpu.stat", O_RDONLY | O_CLOEXEC);
-	oom_fd = openat(group, "memory.events", O_RDONLY | O_CLOEXEC);
+	events_fd = openat(group, "memory.events", O_RDONLY | O_CLOEXEC);
 	peak_fd = openat(group, "memory.peak", O_RDWR | O_CLOEXEC);
 	tasks_fd = openat(group, "pids.current", O_RDONLY | O_CLOEXEC);
-	if (cpu_fd < 0 || oom_fd < 0 || peak_fd < 0 || tasks_fd < 0)
+	if (cpu_fd < 0 || events_fd < 0 || peak_fd < 0 || tasks_fd < 0)
 		return -errno;
 	return knob_write(group, "cpu.weight", CPU_WEIGHT);
 }
@@ -132,7 +141,25 @@ uint64_t cgroup_cpu_usec(void)
 
 uint64_t cgroup_oom_kills(void)
 {
-	return read_key(oom_fd, "oom_kill");
+	return read_key(events_fd, "oom_kill");
+}
+
+uint64_t cgroup_oom_kills_told(void)
+{
+	return oom_kills_told;
+}
+
+static void on_events(struct source *s, uint32_t events)
+{
+	(void)s;
+	(void)events;
+	/* To read it is also what ends the event. */
+	oom_kills_told = cgroup_oom_kills();
+}
+
+int cgroup_watch(void)
+{
+	return source_open(&events_source, events_fd, EPOLLPRI);
 }
 
 uint32_t cgroup_tasks(void)

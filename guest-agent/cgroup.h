@@ -22,6 +22,9 @@ struct cgroup_usage {
 /* Make the group. @root: cgroup2's root directory. Return: 0 or -errno */
 int cgroup_init(int root);
 
+/* Have the loop listen to what Linux tells of it. Return: 0 or -errno */
+int cgroup_watch(void);
+
 /* Return: 0 or -errno */
 int cgroup_set_limits(uint64_t memory_max_bytes, uint32_t pids_max);
 int cgroup_add(pid_t pid);
@@ -33,8 +36,11 @@ void cgroup_reset_peak(void);
 
 /* What is cheap to ask at the start and at the end of an execution. */
 uint64_t cgroup_cpu_usec(void);
-uint64_t cgroup_oom_kills(void);
+uint64_t cgroup_oom_kills_told(void);
 uint64_t cgroup_peak_bytes(void);
+
+/* As it is now; as it was told takes nothing, and may be some ms old. */
+uint64_t cgroup_oom_kills(void);
 
 /* How many threads of how many processes are in it; 0: nobody knows */
 uint32_t cgroup_tasks(void);

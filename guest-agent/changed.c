@@ -52,6 +52,9 @@ struct level {
 /* The data directory itself, and one more for what is found too deep. */
 static struct level levels[WIRE_PATH_DEPTH_MAX];
 
+/* The data directory as it was when nothing was in it, or zeros. */
+static struct changed_key when_empty;
+
 static struct {
 	struct changed_list *list;
 	size_t depth;
@@ -198,9 +201,17 @@ static bool level_next(struct level *l, const struct dirent64 **ret)
 	return true;
 }
 
-static void enter(int dir, const char *name, size_t path_size)
+static void enter(int fd, size_t path_size)
 {
-	struct level *l;
+	struct level *l = &levels[scan.depth++];
+
+	l->fd = fd;
+	l->at = l->size = 0;
+	l->path_size = path_size;
+}
+
+static void enter_below(int dir, const char *name, size_t path_size)
+{
 	int fd;
 
 	if (scan.depth == WIRE_PATH_DEPTH_MAX) {
@@ -214,10 +225,7 @@ static void enter(int dir, const char *name, size_t path_size)
 	fd = data_open_at(dir, name, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return;		/* gone, or replaced by a link meanwhile */
-	l = &levels[scan.depth++];
-	l->fd = fd;
-	l->at = l->size = 0;
-	l->path_size = path_size;
+	enter(fd, path_size);
 }
 
 static void visit(struct level *l, const struct dirent64 *d)
@@ -239,7 +247,7 @@ static void visit(struct level *l, const struct dirent64 *d)
 	memcpy(scan.path + path_size, d->name, length + 1);
 	path_size += length;
 	if (S_ISDIR(st.st_mode))
-		enter(l->fd, d->name, path_size);
+		enter_below(l->fd, d->name, path_size);
 	else
 		look_at(&st, path_size);
 }
@@ -257,15 +265,17 @@ static void scan_once(struct changed_list *list)
 	next->generation = ++generation;
 	next->used = 0;
 
-	enter(data_dir(), ".", 0);
+	/* Kept open, since to open it takes longer than to find it empty. */
+	(void)lseek(data_dir(), 0, SEEK_SET);
+	enter(data_dir(), 0);
 	while (scan.depth > 0) {
 		struct level *l = &levels[scan.depth - 1];
 
 		if (level_next(l, &d)) {
 			visit(l, d);
 		} else {
-			(void)close(l->fd);
-			scan.depth--;
+			if (--scan.depth > 0)
+				(void)close(l->fd);
 		}
 	}
 	if (scan.not_looked_at > 0)
@@ -277,11 +287,37 @@ void changed_init(void)
 	known->generation = ++generation;
 }
 
+static bool is_still_empty(const struct changed_key *key)
+{
+	return when_empty.inode > 0 &&
+	       memcmp(key, &when_empty, sizeof(*key)) == 0;
+}
+
+/*
+ * @key is the directory's from before the last scan. If the tick of its ctime
+ * was over then, whatever is made in it later gives it another.
+ */
+static void note_empty(const struct changed_key *key, uint64_t tick)
+{
+	if (scan.names == 0 && key->ctime_nsec < tick)
+		when_empty = *key;
+	else
+		when_empty.inode = 0;
+}
+
 void changed_scan(struct changed_list *ret)
 {
 	struct table *old = known;
+	struct changed_key key = { 0 };
+	uint64_t tick = tick_nsec();
 	int i;
 
+	(void)changed_key_of(data_dir(), &key);
+	if (is_still_empty(&key)) {
+		ret->count = ret->unlisted = 0;
+		ret->size = 0;
+		return;
+	}
 	for (i = 0; i < SCANS_MAX; i++) {
 		scan_once(ret);
 		if (scan.newest.ctime_nsec == 0)
@@ -290,6 +326,7 @@ void changed_scan(struct changed_list *ret)
 	}
 	known = next;
 	next = old;
+	note_empty(&key, tick);
 }
 
 void changed_note(const struct changed_key *key)

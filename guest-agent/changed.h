@@ -13,7 +13,8 @@
  * which the last scan of a session, after sync, sees.
  *
  * Two static tables, the last scan's and the one being made, take turns, so
- * that what was deleted needs no care.
+ * that what was deleted needs no care. A directory in which there was nothing
+ * is looked at again only if its own ctime changed.
  */
 
 #include <stddef.h>

@@ -170,7 +170,7 @@ static void begin_measures(void)
 	verdict = WIRE_STATUS_OK;
 	grace_runs = false;
 	cpu_before = cgroup_cpu_usec();
-	oom_before = cgroup_oom_kills();
+	oom_before = cgroup_oom_kills_told();
 	cgroup_reset_peak();
 }
 

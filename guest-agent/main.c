@@ -91,6 +91,8 @@ int main(void)
 		die(r, "make the control group");
 	r = agent_init(boot.data, boot.incoming, boot.runner, boot.preimport,
 		       data_path);
+	if (r >= 0)
+		r = cgroup_watch();
 	if (r < 0)
 		die(r, "start");
 	listener = listen_vsock();

@@ -140,6 +140,25 @@ def links_to_one_file_are_files_each(g):
     g.run("os.remove('x'); os.remove('y')")
 
 
+def an_empty_directory_is_looked_at_once_something_is_made_in_it(g):
+    g.run("import os, shutil\n"
+          "for name in os.listdir():\n"
+          "    if os.path.isdir(name): shutil.rmtree(name)\n"
+          "    else: os.remove(name)")
+    for turn in range(4):
+        assert [g.run("pass").names for _ in range(3)] == [[], [], []]
+        assert g.put(f"{turn}", b"from the host") == "ok"
+        assert g.run("pass").names == []
+        assert g.run(f"open('{turn}', 'a').write('!')").names == [f"{turn}"]
+        g.run(f"os.remove('{turn}'); os.mkdir('d')")
+        assert g.run("open('d/x', 'w').close()").names == ["d/x"]
+        # In one tick, as often as not.
+        e = g.run("shutil.rmtree('d'); open('y', 'w').close()")
+        assert e.names == ["y"]
+        assert g.run("os.rename('y', 'z')").names == ["z"]
+        assert g.run("os.remove('z')").names == []
+
+
 def foreign_files_get_no_link(g):
     needs_vm()
     e = g.run("""

@@ -64,6 +64,11 @@ uint64_t cgroup_oom_kills(void)
 	return 0;
 }
 
+uint64_t cgroup_oom_kills_told(void)
+{
+	return 0;
+}
+
 uint32_t cgroup_tasks(void)
 {
 	return 0;
