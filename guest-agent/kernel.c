@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "cgroup.h"
 #include "data.h"
 #include "loop.h"
@@ -47,6 +48,7 @@ static uint32_t epoch = 1;
 static struct bytes unsent;	/* source that the socket had no room for */
 static uint32_t unsent_interrupt;	/* whom to interrupt behind it, or 0 */
 static unsigned interrupts_told;	/* of the execution that runs */
+static bool is_crowded;		/* others are left of the one before */
 
 static uint8_t message[RUNNER_MESSAGE_MAX];
 
@@ -236,6 +238,8 @@ static void got_message(size_t size, pid_t pid)
 	if (state == KERNEL_FORKING && message[0] == RUNNER_HELLO && pid > 1) {
 		got_hello(pid);
 	} else if (state == KERNEL_STARTING && message[0] == RUNNER_READY) {
+		bounds_survey(kernel_pid);
+		is_crowded = false;
 		kernel_enter(KERNEL_ALIVE);
 		user->ready();
 	} else if (state == KERNEL_ALIVE || state == KERNEL_DYING) {
@@ -373,6 +377,9 @@ int kernel_run(const struct kernel_work *work, uint32_t count)
 	};
 	int r;
 
+	/* They may have changed them once more. */
+	if (is_crowded)
+		bounds_restore(kernel_pid);
 	r = control.fd < 0 ? -ENOTCONN : send_run(iov, 2, work->stdin_fd);
 	if (r < 0) {
 		kernel_kill();
@@ -393,7 +400,9 @@ void kernel_settle(void)
 
 	if (state != KERNEL_ALIVE || control.fd < 0)
 		return;
-	type = cgroup_tasks() == 1 ? RUNNER_ALONE : RUNNER_CROWDED;
+	is_crowded = cgroup_tasks() != 1;
+	bounds_restore(kernel_pid);
+	type = is_crowded ? RUNNER_CROWDED : RUNNER_ALONE;
 	(void)send(control.fd, &type, 1, MSG_NOSIGNAL);
 }
 

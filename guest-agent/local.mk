@@ -4,6 +4,7 @@
 # Everything but the machine around it, which tests do without.
 agent_sources = \
 	%reldir%/agent.c %reldir%/agent.h \
+	%reldir%/bounds.c %reldir%/bounds.h \
 	%reldir%/bulk.c %reldir%/bulk.h \
 	%reldir%/bulk_file.c %reldir%/bulk_file.h \
 	%reldir%/capture.c %reldir%/capture.h \

@@ -36,8 +36,6 @@ import json
 import linecache
 import operator
 import os
-import re
-import resource
 import select
 import signal
 import socket
@@ -124,6 +122,9 @@ USER_PACKAGES = "%s/.local/lib/python%d.%d/site-packages" % (
     *sys.version_info[:2],
 )
 
+# Room for one descriptor.
+ANCILLARY_MAX = socket.CMSG_SPACE(4)
+
 # runner.h
 FORK, IMPORTED, HELLO, READY, GO = b"f", b"i", b"h", b"r", b"g"
 DISPLAY, ERROR, FINISHED, RUN, MORE = b"d", b"e", b"x", b"c", b"m"
@@ -175,9 +176,6 @@ PLAIN_TYPES = (int, str, bool, bytes, complex)
 
 TRACE_VARIABLE = "TRACEPARENT"
 
-# A line that is a call, as most are that an answer waits for.
-CALL = re.compile(r"[\w.]+\(.*\)\s*")
-
 NO_DESCRIPTOR = "[Errno 24] No descriptor was left for stdin"
 NO_NETWORK = (
     "There is no network here, so packages cannot be installed. "
@@ -197,13 +195,16 @@ def private(module):
     return twin
 
 
-fcntl, gc, io, os, resource, signal = map(
-    private, (fcntl, gc, io, os, resource, signal)
-)
+fcntl, gc, io, os, signal = map(private, (fcntl, gc, io, os, signal))
 json, linecache, socket, struct, traceback = map(
     private, (json, linecache, socket, struct, traceback)
 )
 type_name = type.__dict__["__name__"].__get__
+SYS = vars(sys)
+
+# Of the C library, since Python's decodes each character of the answer by itself.
+ask_locale = ctypes.PyDLL(None).setlocale
+ask_locale.restype = ctypes.c_char_p
 
 
 def cut(text, size):
@@ -256,17 +257,36 @@ class Watch:
         return changed
 
 
+class Kept:
+    """Values of a dictionary that are to stay there, and the same.
+
+    That they are is seen in C, without a line of Python for each. What claims to
+    be equal to whatever it is compared with is taken for it.
+    """
+
+    def __init__(self, where, names):
+        self.names = names
+        self.get = operator.itemgetter(*names)
+        self.values = self.get(where)
+
+    def are_in(self, where):
+        try:
+            return self.get(where) == self.values
+        except Exception:
+            # One is gone, or cannot be compared.
+            return False
+
+
 class Ground:
     """What every execution may count on, whatever the one before it did.
 
     It is surveyed when the kernel has become the user's, and restored behind
     each execution. What user code added, in a namespace or on a path, is its
-    state and stays; what it took away or replaced comes back. Some things Linux
-    lets nobody take back: a hard limit that was lowered, a niceness. They stay
-    until the kernel is replaced.
+    state and stays; what it took away or replaced comes back. What Linux allows
+    the process is the agent's part, in bounds.c. A niceness stays until the
+    kernel is replaced.
     """
 
-    STREAMS = ("stdin", "stdout", "stderr")
     HOOKS = (
         "displayhook",
         "excepthook",
@@ -283,10 +303,6 @@ class Ground:
         "events",
         "input_transformer_manager",
     )
-    TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
-    LIMITS = [
-        value for name, value in vars(resource).items() if name[:7] == "RLIMIT_"
-    ]
 
     def __init__(self, data_dir):
         self.data_dir = data_dir
@@ -295,16 +311,14 @@ class Ground:
         self.modules = sys.modules
         self.loaded = dict(sys.modules)
         self.modules_watch = Watch(self.modules)
-        self.hooks = {name: getattr(sys, name) for name in self.HOOKS}
-        self.lists = {name: getattr(sys, name) for name in self.LISTS}
-        self.entries = {name: list(kept) for name, kept in self.lists.items()}
+        self.hooks = Kept(vars(sys), self.HOOKS)
+        self.lists = Kept(vars(sys), self.LISTS)
+        self.entries = tuple(map(list, self.lists.values))
         self.thread_hook = threading.excepthook
         self.depth = sys.getrecursionlimit()
         self.switch_interval = sys.getswitchinterval()
         self.gc_threshold = gc.get_threshold()
-        self.locale = _locale.setlocale(_locale.LC_ALL, None)
-        self.limits = [resource.getrlimit(kind) for kind in self.LIMITS]
-        self.cpus = os.sched_getaffinity(0)
+        self.locale = ask_locale(_locale.LC_ALL, None)
         self.signals = [
             number
             for number in _signal.valid_signals()
@@ -312,7 +326,13 @@ class Ground:
             if number != signal.SIGINT and _signal.getsignal(number) is not None
         ]
         self.handlers = [_signal.getsignal(number) for number in self.signals]
-        self.shell = {name: getattr(shell, name) for name in self.SHELL}
+        kept = {name: getattr(shell, name) for name in self.SHELL}
+        # Where getattr() finds most of them, by a longer way.
+        traits = [name for name in kept if name in shell._trait_values]
+        self.shell_traits = Kept(shell._trait_values, traits)
+        self.shell_own = {
+            name: value for name, value in kept.items() if name not in traits
+        }
         self.steps = (
             # First, since a handler could undo the rest.
             self.restore_signals,
@@ -322,7 +342,6 @@ class Ground:
             self.restore_hooks,
             self.restore_lists,
             self.restore_shell,
-            self.restore_limits,
             self.restore_locale,
             self.restore_directory,
             self.restore_loop,
@@ -349,14 +368,15 @@ class Ground:
 
     def restore_signals(self):
         """Neither a handler nor a signal on its way outlives its execution."""
-        for timer in self.TIMERS:
-            signal.setitimer(timer, 0)
+        # That of real time, by the shortest way.
+        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         for number in _signal.sigpending():
             if number != signal.SIGINT:
                 _signal.signal(number, _signal.SIG_IGN)
-        found = map(_signal.getsignal, self.signals)
         # In C, as long as all are what they were.
-        if not all(map(operator.is_, found, self.handlers)):
+        if list(map(_signal.getsignal, self.signals)) != self.handlers:
             for number, handler in zip(self.signals, self.handlers):
                 if _signal.getsignal(number) is not handler:
                     _signal.signal(number, handler)
@@ -375,54 +395,37 @@ class Ground:
         gc.enable()
 
     def restore_hooks(self):
-        for name, hook in self.hooks.items():
-            setattr(sys, name, hook)
+        if not self.hooks.are_in(SYS):
+            SYS.update(zip(self.hooks.names, self.hooks.values))
         threading.excepthook = self.thread_hook
 
     def restore_lists(self):
-        for name, kept in self.lists.items():
-            current = getattr(sys, name, None)
+        if self.lists.are_in(SYS) and self.lists.values == self.entries:
+            return
+        for name, kept, entries in zip(
+            self.lists.names, self.lists.values, self.entries
+        ):
+            current = SYS.get(name)
             if type(current) is not list:
-                setattr(sys, name, kept)
-                current = kept
-            if current == self.entries[name]:
-                continue
-            for entry in self.entries[name]:
+                SYS[name] = current = kept
+            for entry in entries:
                 if entry not in current:
                     current.append(entry)
 
     def restore_shell(self):
-        own, traits = vars(shell), shell._trait_values
-        for name, value in self.shell.items():
-            # What getattr() finds, by a shorter way.
-            if own.get(name) is not value and traits.get(name) is not value:
+        kept = self.shell_traits
+        if not kept.are_in(shell._trait_values):
+            for name, value in zip(kept.names, kept.values):
                 setattr(shell, name, value)
+        vars(shell).update(self.shell_own)
         shell.user_global_ns["__builtins__"] = builtins
 
-    def restore_limits(self):
-        if list(map(resource.getrlimit, self.LIMITS)) != self.limits:
-            for kind, (soft, _) in zip(self.LIMITS, self.limits):
-                self.restore_limit(kind, soft)
-        if os.sched_getaffinity(0) != self.cpus:
-            os.sched_setaffinity(0, self.cpus)
-
-    def restore_limit(self, kind, soft):
-        now, hard = resource.getrlimit(kind)
-        if now == soft:
-            return
-        if hard != resource.RLIM_INFINITY:
-            soft = hard if soft == resource.RLIM_INFINITY else min(soft, hard)
-        resource.setrlimit(kind, (soft, hard))
-
     def restore_locale(self):
-        if _locale.setlocale(_locale.LC_ALL, None) != self.locale:
-            _locale.setlocale(_locale.LC_ALL, self.locale)
+        if ask_locale(_locale.LC_ALL, None) != self.locale:
+            _locale.setlocale(_locale.LC_ALL, self.locale.decode())
 
     def restore_directory(self):
         os.umask(0o022)
-        if not os.access(self.data_dir, os.R_OK | os.W_OK | os.X_OK):
-            mode = os.stat(self.data_dir).st_mode
-            os.chmod(self.data_dir, mode & 0o777 | 0o700)
         # One that is gone, or where no file can be made, is none to work in.
         try:
             usable = os.getcwd() == self.data_dir or os.access(
@@ -671,7 +674,15 @@ class Kernel:
     def compile_call(self, text, name):
         """Code of a single call, which needs no tree to find what is to be shown:
         half the way. None if it is something else, or may be."""
-        if not CALL.fullmatch(text) or shell.ast_transformers:
+        called, opened, rest = text.rstrip().partition("(")
+        # One line, of a name and what is in parentheses behind it.
+        if (
+            not opened
+            or not called.replace(".", "_").isidentifier()
+            or "\n" in rest
+            or rest[-1:] != ")"
+            or shell._trait_values.get("ast_transformers")
+        ):
             return None
         try:
             return self.compile(text, name, "eval")
@@ -827,10 +838,14 @@ class Kernel:
         self.restore_descriptors()
         for stream in (self.stdout, self.stderr):
             stream.restore()
-        for name in Ground.STREAMS:
-            stream = getattr(self, name)
-            setattr(sys, name, stream)
-            setattr(sys, f"__{name}__", stream)
+        SYS.update(
+            stdin=self.stdin,
+            stdout=self.stdout,
+            stderr=self.stderr,
+            __stdin__=self.stdin,
+            __stdout__=self.stdout,
+            __stderr__=self.stderr,
+        )
         # Whatever Python knows of it: a library may have set it on its own.
         _signal.signal(signal.SIGINT, self.on_interrupt)
         if self.ground:
@@ -848,9 +863,11 @@ class Kernel:
 
     def flush_replaced(self):
         """User code's own stream may hold back what was printed to it."""
-        for name in ("stdout", "stderr"):
-            stream = getattr(sys, name, None)
-            if stream is None or stream is getattr(self, name):
+        if SYS.get("stdout") is self.stdout and SYS.get("stderr") is self.stderr:
+            return
+        for name, own in ("stdout", self.stdout), ("stderr", self.stderr):
+            stream = SYS.get(name)
+            if stream is own or stream is None:
                 continue
             try:
                 stream.flush()
@@ -908,7 +925,7 @@ class Kernel:
 
     def receive(self):
         """The next execution: its source, number and stdin."""
-        data, ancillary, _, _ = self.recvmsg(MESSAGE_MAX, socket.CMSG_SPACE(4))
+        data, ancillary, _, _ = self.recvmsg(MESSAGE_MAX, ANCILLARY_MAX)
         if not data:
             os._exit(0)
         if data in (ALONE, CROWDED):

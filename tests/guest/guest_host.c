@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "bounds.h"
 #include "cgroup.h"
 #include "data.h"
 #include "exec.h"
@@ -77,6 +78,37 @@ uint32_t cgroup_tasks(void)
 uint64_t cgroup_peak_bytes(void)
 {
 	return 0;
+}
+
+void __real_bounds_survey(pid_t kernel);
+void __real_bounds_restore(pid_t kernel);
+void __wrap_bounds_survey(pid_t kernel);
+void __wrap_bounds_restore(pid_t kernel);
+
+/*
+ * A process's limits are for its own user, and for a capability that root has in
+ * a guest but in few containers. The real user is what Linux compares.
+ */
+static void as_sandbox(void (*call)(pid_t kernel), pid_t kernel)
+{
+	uid_t uid = getuid();
+	gid_t gid = getgid();
+
+	(void)!setresgid(SANDBOX_ID, (gid_t)-1, (gid_t)-1);
+	(void)!setresuid(SANDBOX_ID, (uid_t)-1, (uid_t)-1);
+	call(kernel);
+	(void)!setresuid(uid, (uid_t)-1, (uid_t)-1);
+	(void)!setresgid(gid, (gid_t)-1, (gid_t)-1);
+}
+
+void __wrap_bounds_survey(pid_t kernel)
+{
+	as_sandbox(__real_bounds_survey, kernel);
+}
+
+void __wrap_bounds_restore(pid_t kernel)
+{
+	as_sandbox(__real_bounds_restore, kernel);
 }
 
 int sandbox_enter_zygote(void)
