@@ -24,6 +24,7 @@ libbase_a_SOURCES = \
 	%reldir%/log.c %reldir%/log.h \
 	%reldir%/media_type.c %reldir%/media_type.h \
 	%reldir%/name.c %reldir%/name.h \
+	%reldir%/sanitizer.h \
 	%reldir%/option_table.c %reldir%/option_table.h \
 	%reldir%/settings.c %reldir%/settings.h \
 	%reldir%/settings_file.c %reldir%/settings_file.h \

@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/sanitizer.h"
 #include "base/settings.h"
 #include "daemon/configure.h"
 #include "daemon/daemon.h"
@@ -203,7 +204,7 @@ static void forbid_dumps(void)
 	const struct rlimit none = { 0, 0 };
 
 	(void)setrlimit(RLIMIT_CORE, &none);
-#ifndef __SANITIZE_ADDRESS__ /* LeakSanitizer traces its own process */
+#if !WITH_ADDRESS_SANITIZER /* LeakSanitizer traces its own process */
 	(void)prctl(PR_SET_DUMPABLE, 0);
 #endif
 }

@@ -4,7 +4,9 @@
 #include <dirent.h>
 #include <malloc.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#include "base/sanitizer.h"
+
+#if WITH_ADDRESS_SANITIZER
 /* GCC has the function, and not always the header. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 #endif
@@ -71,7 +73,7 @@ void hostile_frame(struct scripted_guest *g, enum wire_type type, uint32_t call,
 
 size_t hostile_memory(void)
 {
-#ifdef __SANITIZE_ADDRESS__
+#if WITH_ADDRESS_SANITIZER
 	return __sanitizer_get_current_allocated_bytes();
 #else
 	struct mallinfo2 info = mallinfo2();

@@ -20,6 +20,12 @@ def need_own_memory(program):
         raise Skip("its memory is ThreadSanitizer's")
 
 
+def need_own_calls(program, maps):
+    """Its calls are told from libraries': clang puts the sanitizer into the program, and that calls for all of them."""
+    if b"__asan_init" in program.read_bytes() and "/libasan.so" not in maps:
+        raise Skip("the sanitizer's calls are the program's")
+
+
 def need_user():
     """As root the daemon becomes a user that has to exist."""
     if os.geteuid() != 0:

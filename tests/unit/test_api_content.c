@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/sanitizer.h"
 
 #define IT "/v1/containers/" FAKE_CONTAINER "/files/cfile_1/content"
 #define GET_IT "GET " IT " HTTP/1.1\r\n" HOST AUTH
@@ -315,7 +316,7 @@ static void clients_that_give_up_leave_nothing(void **state)
 	assert_int_equal(api_connections(fx->api), 0);
 	assert_int_equal(count_entries("/proc/self/fd"), files);
 	assert_int_equal(count_entries("/proc/self/task"), threads);
-#ifndef __SANITIZE_ADDRESS__	/* which keeps what was freed */
+#if !WITH_ADDRESS_SANITIZER	/* which keeps what was freed */
 	assert_in_range(resident_kib(), 0, resident + 4096);
 #else
 	(void)resident;

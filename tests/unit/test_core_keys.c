@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/sanitizer.h"
 
 /* Keys: what they open, how often, and what becomes of them. */
 
@@ -199,11 +200,7 @@ static void spoil(const char *key, size_t at, char ret[WRONG_KEYS][128])
 }
 
 /* What watches memory has times of its own: they are shown, not judged. */
-#ifdef __SANITIZE_ADDRESS__
-#define TIMES_ARE_OURS false
-#else
-#define TIMES_ARE_OURS true
-#endif
+#define TIMES_ARE_OURS (!WITH_ADDRESS_SANITIZER)
 
 /* From one place in memory: where the bytes lie has a time of its own. */
 static int64_t time_of(struct fixture *fx, const char *wrong, size_t length)

@@ -68,7 +68,9 @@ def everything_in_pieces_is_everything():
     try:
         pids = (host.process.pid, host.vmd())
         for pid in pids:
-            assert str(SHIM) in pathlib.Path(f"/proc/{pid}/maps").read_text(), "it was not loaded"
+            maps = pathlib.Path(f"/proc/{pid}/maps").read_text()
+            assert str(SHIM) in maps, "it was not loaded"
+        tap.need_own_calls(BUILD / "cupolad", maps)
         books = Books()
         client = Client(host, books, 1)
         host.answered = number = 0
