@@ -471,7 +471,8 @@ int json_parse_counted(const char *text, size_t size,
 	_cleanup_(json_freep) struct json_object *value = NULL;
 	struct parser p = { .text = text,
 			    .at = text,
-			    .end = text + size,
+			    /* Nothing may be nowhere. */
+			    .end = size > 0 ? text + size : text,
 			    .string = BUF_INIT(size),
 			    .err = err };
 	int r;

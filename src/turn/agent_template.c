@@ -82,7 +82,10 @@ int agent_template_fill(struct json_string text,
 		at += place.size;
 		plain = at;
 	}
-	return r < 0 ? r : buf_add(ret, text.data + plain, text.length - plain);
+	/* An empty text may have no bytes to point to. */
+	if (r < 0 || plain == text.length)
+		return r;
+	return buf_add(ret, text.data + plain, text.length - plain);
 }
 
 /* --------------------------------------------------------------------- tools */

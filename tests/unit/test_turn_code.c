@@ -25,7 +25,7 @@ static int decode_by(const char *arguments, size_t size, size_t step,
 		assert_int_equal(code_arguments_feed(&a, arguments, at, code),
 				 0);
 		assert_true(code->length >= before);
-		assert_true(utf8_is_valid(code->data + before,
+		assert_true(utf8_is_valid(buf_str(code) + before,
 					  code->length - before));
 	}
 	return code_arguments_end(&a, arguments, size, code);
