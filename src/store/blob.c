@@ -60,12 +60,14 @@ int blobs_open(const struct blobs_config *config, struct blobs **ret,
 	blobs->dir = -1;
 	blobs->temp_dir = -1;
 	blobs->free_floor_bytes = config->free_floor_bytes;
-	(void)pthread_mutex_init(&blobs->lock, NULL); /* cannot fail */
+	/* Neither can fail. */
+	(void)pthread_mutex_init(&blobs->lock, NULL);
+	(void)pthread_mutex_init(&blobs->sniffer.lock, NULL);
 	r = open_folders(blobs, config->dir);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot open the blobs in '%s'",
 				       config->dir);
-	r = worker_new(config->event, "blob", 1, BLOB_WRITERS_MAX,
+	r = worker_new(config->event, "blob", BLOB_THREADS, BLOB_WRITERS_MAX,
 		       &blobs->worker);
 	if (r < 0)
 		return error_set_errno(err, r, "Cannot start the blob worker");
@@ -93,6 +95,7 @@ void blobs_free(struct blobs *blobs)
 	assert(blobs->writers == 0);
 	blob_sniffer_done(&blobs->sniffer);
 	free_pins(blobs);
+	(void)pthread_mutex_destroy(&blobs->sniffer.lock);
 	(void)pthread_mutex_destroy(&blobs->lock);
 	close_fd(&blobs->temp_dir);
 	close_fd(&blobs->dir);

@@ -86,7 +86,8 @@ struct blob_info {
  *		blob_writer_append() takes bytes again after it took fewer than
  *		offered; may be NULL
  * @done:	Called exactly once unless the writer is freed before, never
- *		from within a call here. With r = 0 and @info: the blob is on
+ *		from within a call here; not in the order in which writers were
+ *		finished. With r = 0 and @info: the blob is on
  *		the disk for good, after blob_writer_finish(). With r < 0 and
  *		no @info: it failed, perhaps before finish. -ENOSPC: disk full
  *		or free-space floor; -EFBIG: over @max_bytes; -EBADMSG: length

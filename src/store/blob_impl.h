@@ -16,6 +16,13 @@
 
 #define BLOB_PIN_BUCKETS 1024
 
+/*
+ * Most of the time that a small blob takes is spent waiting: for the disk, twice,
+ * and for a processor after each wait. Syncs that come together are one for the
+ * file system's journal and for the disk's cache.
+ */
+#define BLOB_THREADS 4
+
 /**
  * struct blob_pin - A blob that somebody holds, or held in vain
  * @count:	How many hold it; 0: an orphan
@@ -28,8 +35,9 @@ struct blob_pin {
 	bool announced;
 };
 
-/* libmagic's database; used on the blob thread only, loaded at first use. */
+/* libmagic's database; used by one blob thread at a time, loaded at first use. */
 struct blob_sniffer {
+	pthread_mutex_t lock;
 	void *cookie;
 	bool tried;
 };
@@ -56,13 +64,9 @@ struct blobs {
 /** blob_path() - Where a blob lies below the directory */
 void blob_path(const uint8_t sha256[HASH_SIZE], char ret_path[BLOB_PATH_SIZE]);
 
-/**
- * blob_sniff() - What libmagic takes content for
- *
- * Return: a type that is valid until the next call, or NULL
- */
-const char *blob_sniff(struct blob_sniffer *sniffer, const void *data,
-		       size_t size);
+/** blob_sniff() - What libmagic takes content for; "" if it says nothing */
+void blob_sniff(struct blob_sniffer *sniffer, const void *data, size_t size,
+		char ret_type[MEDIA_TYPE_SIZE]);
 void blob_sniffer_done(struct blob_sniffer *sniffer);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Looks at the first bytes only: no unpacking, no walking through archives. */
 #define SNIFF_FLAGS                                                       \
@@ -44,8 +45,9 @@ static bool has_room(void)
 	return has;
 }
 
-const char *blob_sniff(struct blob_sniffer *sniffer, const void *data,
-		       size_t size)
+/* Return: a type that is valid until the next call, or NULL */
+static const char *sniff(struct blob_sniffer *sniffer, const void *data,
+			 size_t size)
 {
 	magic_t cookie;
 
@@ -57,6 +59,19 @@ const char *blob_sniff(struct blob_sniffer *sniffer, const void *data,
 	if (size > MEDIA_TYPE_SNIFF_MAX)
 		size = MEDIA_TYPE_SNIFF_MAX;
 	return magic_buffer(cookie, data, size);
+}
+
+void blob_sniff(struct blob_sniffer *sniffer, const void *data, size_t size,
+		char ret_type[MEDIA_TYPE_SIZE])
+{
+	const char *found;
+
+	(void)pthread_mutex_lock(&sniffer->lock);
+	found = sniff(sniffer, data, size);
+	if (!found || strlen(found) >= MEDIA_TYPE_SIZE)
+		found = "";
+	strcpy(ret_type, found);
+	(void)pthread_mutex_unlock(&sniffer->lock);
 }
 
 void blob_sniffer_done(struct blob_sniffer *sniffer)

@@ -62,14 +62,6 @@ static int write_all(int fd, const uint8_t *data, size_t size)
 	return 0;
 }
 
-static void sniff(struct blob_write *w)
-{
-	const char *found = blob_sniff(&w->blobs->sniffer, w->chunk, w->size);
-
-	if (found && strlen(found) < sizeof(w->found))
-		memcpy(w->found, found, strlen(found) + 1);
-}
-
 static int write_chunk(struct blob_write *w)
 {
 	int r;
@@ -82,7 +74,7 @@ static int write_chunk(struct blob_write *w)
 	if (w->size == 0)
 		return 0;
 	if (w->written == 0)
-		sniff(w);
+		blob_sniff(&w->blobs->sniffer, w->chunk, w->size, w->found);
 	r = check_floor(w);
 	if (r >= 0)
 		r = write_all(w->fd, w->chunk, w->size);
@@ -116,8 +108,9 @@ static int rename_into_folder(struct blob_write *w, const char *path,
 		return 0;
 	if (errno != ENOENT)
 		return -errno;
-	/* The first blob of its folder. */
-	if (mkdirat(w->blobs->dir, folder, 0700) < 0 ||
+	/* The first blobs of their folder, maybe on several threads at once: each
+	 * sees to it that the folder is there for good. */
+	if ((mkdirat(w->blobs->dir, folder, 0700) < 0 && errno != EEXIST) ||
 	    fsync(w->blobs->dir) < 0 ||
 	    renameat(w->blobs->temp_dir, w->temp, w->blobs->dir, path) < 0)
 		return -errno;

@@ -3,7 +3,7 @@
 #define CUPOLA_STORE_BLOB_WRITE_H
 
 /*
- * The half of a blob writer that the blob thread carries out.
+ * The half of a blob writer that a blob thread carries out.
  *
  * The content is written under a temporary name. The last job compares length
  * and digest, syncs, pins the digest and renames, in this order: from the

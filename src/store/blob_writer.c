@@ -2,7 +2,7 @@
 
 /*
  * Theory of operation: a writer has two buffers of one chunk. The loop fills
- * one while the blob thread writes and hashes the other; when the thread is
+ * one while a blob thread writes and hashes the other; when the thread is
  * back they change places. So memory is constant, the order of bytes is given,
  * and a writer has at most one job in the queue. Everything in struct
  * blob_write belongs to the thread while the job is under way.

@@ -6,7 +6,7 @@
  * The directory of blobs, as the rest of the store sees it.
  *
  * A pin keeps a blob that no committed row names yet. Pins live in memory, are
- * set by writers (blob thread) and batches (loop), and looked at by the one who
+ * set by writers (blob threads) and batches (loop), and looked at by the one who
  * removes (db thread), so these functions may be called from any thread.
  */
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "store/blob_impl.h"
 
 #define MIB (1024 * 1024)
 #define LARGE_BYTES (100 * (uint64_t)MIB)
@@ -57,12 +58,10 @@ static void run_until(struct fixture *fx, const bool *flag)
 		assert_true(sd_event_run(fx->event, UINT64_MAX) >= 0);
 }
 
-/* Lets the blob thread finish what is under way and clean up. */
+/* Lets the blob threads finish what is under way and clean up. */
 static void settle(struct fixture *fx)
 {
-	struct blob_info ignored;
-
-	assert_int_equal(fixture_write_blob(fx, "settle", 6, NULL, &ignored), 0);
+	worker_drain(fx->blobs->worker);
 }
 
 static void write_all(struct fixture *fx, struct blob_writer *writer,
@@ -131,6 +130,7 @@ static long rss_kib(void)
 
 static void a_large_blob_needs_little_memory(void **state)
 {
+	struct blob_info first;
 	struct fixture *fx = *state;
 	struct watched watched = { .done = false };
 	struct blob_spec spec = spec_for(&watched);
@@ -141,7 +141,7 @@ static void a_large_blob_needs_little_memory(void **state)
 
 	assert_non_null(chunk);
 	memset(chunk, 0x5a, MIB);
-	settle(fx);
+	assert_int_equal(fixture_write_blob(fx, "first", 5, NULL, &first), 0);
 	before = rss_kib();
 	spec.expected_bytes = LARGE_BYTES;
 	assert_int_equal(blob_writer_new(fx->blobs, &spec, &writer), 0);
@@ -157,6 +157,41 @@ static void a_large_blob_needs_little_memory(void **state)
 	assert_int_equal(watched.info.bytes, LARGE_BYTES);
 	print_message("# grown by %ld KiB\n", grown);
 	assert_true(grown < GROWTH_MAX_KIB);
+}
+
+/* On all threads at once: their folders are new, and half of them are equal. */
+static void many_writers_end_at_once(void **state)
+{
+	enum { COUNT = 256 };
+	struct blob_writer *writers[COUNT];
+	struct watched watched[COUNT] = { 0 };
+	struct fixture *fx = *state;
+	unsigned i;
+
+	for (i = 0; i < COUNT; i++) {
+		const struct blob_spec spec = spec_for(&watched[i]);
+		unsigned content = i / 2;
+
+		assert_int_equal(blob_writer_new(fx->blobs, &spec, &writers[i]),
+				 0);
+		write_all(fx, writers[i], &watched[i], (uint8_t *)&content,
+			  sizeof(content));
+		assert_int_equal(blob_writer_finish(writers[i]), 0);
+	}
+	for (i = 0; i < COUNT; i++) {
+		_cleanup_close_ int fd = -1;
+		uint64_t bytes;
+
+		run_until(fx, &watched[i].done);
+		assert_int_equal(watched[i].r, 0);
+		assert_int_equal(blob_open(fx->blobs, watched[i].info.sha256,
+					   &fd, &bytes),
+				 0);
+		assert_int_equal(bytes, sizeof(unsigned));
+	}
+	assert_int_equal(fixture_count_blobs(fx), COUNT / 2);
+	for (i = 0; i < COUNT; i++)
+		blob_writer_free(writers[i]);
 }
 
 static void an_abandoned_blob_leaves_nothing(void **state)
@@ -182,7 +217,7 @@ static void an_abandoned_blob_leaves_nothing(void **state)
 	free(chunk);
 
 	assert_false(watched.done);
-	assert_int_equal(fixture_count_blobs(fx), 1);
+	assert_int_equal(fixture_count_blobs(fx), 0);
 }
 
 static void expect_failure(struct fixture *fx, const struct blob_spec *spec,
@@ -242,7 +277,7 @@ static void another_length_than_announced_is_refused(void **state)
 	blob_writer_free(writer);
 	settle(fx);
 	assert_false(watched.done);
-	assert_int_equal(fixture_count_blobs(fx), 1);
+	assert_int_equal(fixture_count_blobs(fx), 0);
 }
 
 /* The failure is found while the thread still writes an earlier chunk. */
@@ -264,7 +299,7 @@ static void a_failure_in_the_middle_is_told_once(void **state)
 	assert_int_equal(watched.r, -EFBIG);
 	blob_writer_free(writer);
 	settle(fx);
-	assert_int_equal(fixture_count_blobs(fx), 1);
+	assert_int_equal(fixture_count_blobs(fx), 0);
 	free(chunk);
 }
 
@@ -460,6 +495,7 @@ int main(void)
 		TEST(a_blob_is_found_under_its_digest),
 		TEST(an_empty_blob_is_a_blob),
 		TEST(a_large_blob_needs_little_memory),
+		TEST(many_writers_end_at_once),
 		TEST(an_abandoned_blob_leaves_nothing),
 		TEST(another_digest_than_announced_is_refused),
 		TEST(another_length_than_announced_is_refused),
