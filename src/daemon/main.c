@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,6 +7,9 @@
 #include "daemon/daemon.h"
 #include "daemon/options.h"
 #include "daemon/restore.h"
+
+/* What is larger gets pages of its own; what is kept of freed heap. */
+enum { HEAP_PIECE_MAX = 128 << 10, HEAP_SPARE_MAX = 1 << 20 };
 
 /* Runs the stages and then the loop. What fails is kept in @d. */
 static int run(struct daemon *d)
@@ -49,11 +53,25 @@ static const char *remedy(enum error_code code)
 	return "";
 }
 
+/*
+ * Bodies and chunks of files are given back when they are freed, and the threads
+ * that write them share one heap beside the loop's. Left to itself malloc() learns from the
+ * first chunk that is freed to keep all of them, in a heap for each thread: 50
+ * uploads at once left 17 MB behind.
+ */
+static void give_memory_back(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, HEAP_PIECE_MAX);
+	(void)mallopt(M_TRIM_THRESHOLD, HEAP_SPARE_MAX);
+	(void)mallopt(M_ARENA_MAX, 2);
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon d;
 	int r;
 
+	give_memory_back();
 	log_init("cupolad");
 	daemon_init(&d);
 	r = options_parse(argc, argv, &d.options, &d.failure);
