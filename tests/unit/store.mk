@@ -6,6 +6,7 @@ store_fixture = %reldir%/store_fixture.c %reldir%/store_fixture.h %reldir%/test.
 
 unit_tests += \
 	%reldir%/test_blob \
+	%reldir%/test_blob_rows \
 	%reldir%/test_media_type \
 	%reldir%/test_store \
 	%reldir%/test_store_books \
@@ -24,6 +25,10 @@ unit_tests += \
 tests_unit_test_blob_SOURCES = %reldir%/test_blob.c $(store_fixture)
 tests_unit_test_blob_CPPFLAGS = $(store_test_cppflags)
 tests_unit_test_blob_LDADD = $(store_test_libs)
+
+tests_unit_test_blob_rows_SOURCES = %reldir%/test_blob_rows.c $(store_fixture)
+tests_unit_test_blob_rows_CPPFLAGS = $(store_test_cppflags)
+tests_unit_test_blob_rows_LDADD = $(store_test_libs)
 
 tests_unit_test_store_SOURCES = %reldir%/test_store.c $(store_fixture)
 tests_unit_test_store_CPPFLAGS = $(store_test_cppflags)
