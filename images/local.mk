@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	%reldir%/lib/recipe.py \
 	%reldir%/lib/root.sh \
 	%reldir%/lib/sandbox.sh \
+	%reldir%/lib/sandbox_filter.py \
 	%reldir%/lib/settle \
 	%reldir%/manage.py \
 	%reldir%/modules \

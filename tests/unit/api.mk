@@ -119,8 +119,10 @@ TESTS += %reldir%/test_openapi.py
 dist_check_SCRIPTS += %reldir%/test_openapi.py
 
 # What each route is to a container's idle time.
-TESTS += %reldir%/test_activity.py %reldir%/test_foreign.py %reldir%/test_images.py
-dist_check_SCRIPTS += %reldir%/test_activity.py %reldir%/test_foreign.py %reldir%/test_images.py
+TESTS += %reldir%/test_activity.py %reldir%/test_foreign.py %reldir%/test_images.py \
+	%reldir%/test_images_sandbox.py
+dist_check_SCRIPTS += %reldir%/test_activity.py %reldir%/test_foreign.py %reldir%/test_images.py \
+	%reldir%/test_images_sandbox.py
 
 # Figures, and what is in contrib/monitoring and the manual about them.
 TESTS += %reldir%/test_metrics.py
