@@ -55,9 +55,9 @@ static const char *remedy(enum error_code code)
 
 /*
  * Bodies and chunks of files are given back when they are freed, and the threads
- * that write them share one heap beside the loop's. Left to itself malloc() learns from the
- * first chunk that is freed to keep all of them, in a heap for each thread: 50
- * uploads at once left 17 MB behind.
+ * that write them share one heap beside the loop's. Left to itself malloc()
+ * learns from the first chunk that is freed to keep all of them, in a heap for
+ * each thread: 50 uploads at once left 17 MB behind.
  */
 static void give_memory_back(void)
 {
