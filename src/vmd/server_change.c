@@ -35,18 +35,19 @@ static void on_changed(const struct accelerator_summary *summary,
 
 /* One change at a time: the table of the first would be lost. */
 static int begin_change(struct server *server, uint64_t serial,
-			struct pools *pools, struct error *err)
+			const struct settings *settings, struct error *err)
 {
+	_cleanup_(pools_freep) struct pools *pools = NULL;
+	struct host *host = server->host;
 	int r;
 
-	if (!pools)
-		return error_set_errno(err, -ENOMEM, "Cannot read the pools");
-	r = accelerator_decide(server->host, pools, on_changed, server);
-	if (r < 0) {
-		pools_free(pools);
+	r = pools_load(settings, host->state, &pools, err);
+	if (r < 0)
+		return r;
+	r = accelerator_decide(host, pools, on_changed, server);
+	if (r < 0)
 		return error_set_errno(err, r, "Cannot choose accelerators");
-	}
-	server->changing = pools;
+	server->changing = take_ptr(pools);
 	server->change_serial = serial;
 	return 0;
 }
@@ -64,7 +65,6 @@ int server_got_reload(struct server *server, uint64_t serial, const void *body)
 	_cleanup_(settings_freep) struct settings *settings = NULL;
 	struct host *host = server->host;
 	struct error err = ERROR_INIT;
-	struct pools *pools = NULL;
 	int r;
 
 	(void)body;
@@ -72,9 +72,7 @@ int server_got_reload(struct server *server, uint64_t serial, const void *body)
 	if (r >= 0)
 		r = server->reload(&settings, &err, server->reload_userdata);
 	if (r >= 0)
-		r = pools_load(settings, host->state, &pools, &err);
-	if (r >= 0)
-		r = begin_change(server, serial, pools, &err);
+		r = begin_change(server, serial, settings, &err);
 	if (r < 0) {
 		server_answer(server, serial, r, &err);
 		return 0;
@@ -96,14 +94,9 @@ static bool is_lacking(const struct pools *pools)
 
 static int look_again(struct server *server)
 {
-	struct host *host = server->host;
 	struct error err = ERROR_INIT;
-	struct pools *pools = NULL;
-	int r;
+	int r = begin_change(server, 0, server->host->settings, &err);
 
-	r = pools_load(host->settings, host->state, &pools, &err);
-	if (r >= 0)
-		r = begin_change(server, 0, pools, &err);
 	if (r < 0)
 		(void)log_warning(NULL, 0, "%s: pools stay as they are",
 				  err.message);
