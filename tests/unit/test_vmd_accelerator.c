@@ -3,27 +3,14 @@
 
 #include <errno.h>
 #include <systemd/sd-event.h>
-#include <unistd.h>
 
 #include "base/settings.h"
+#include "kvm_access.h"
 #include "vmd/accelerator.h"
 #include "vmd/host.h"
 #include "vmd/pools.h"
 
 /* A host without KVM says so, and emulates only where that is allowed. */
-
-static int kvm_errno;
-
-int __real_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode);
-
-int __wrap_access(const char *path, int mode)
-{
-	if (strcmp(path, "/dev/kvm") != 0)
-		return __real_access(path, mode);
-	errno = kvm_errno;
-	return kvm_errno ? -1 : 0;
-}
 
 struct fixture {
 	struct host host;

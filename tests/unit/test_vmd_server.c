@@ -10,25 +10,13 @@
 #include <unistd.h>
 
 #include "base/settings.h"
+#include "kvm_access.h"
 #include "tiny_image.h"
 #include "vmd/host.h"
 #include "vmd/pools.h"
 #include "vmd/server.h"
 
 /* What a client is told that comes when the host has changed. */
-
-static int kvm_errno;
-
-int __real_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode);
-
-int __wrap_access(const char *path, int mode)
-{
-	if (strcmp(path, "/dev/kvm") != 0)
-		return __real_access(path, mode);
-	errno = kvm_errno;
-	return kvm_errno ? -1 : 0;
-}
 
 struct fixture {
 	struct host host;

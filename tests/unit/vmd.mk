@@ -2,7 +2,7 @@
 
 unit_tests += %reldir%/test_vmd_accelerator
 tests_unit_test_vmd_accelerator_SOURCES = %reldir%/test_vmd_accelerator.c \
-	%reldir%/test.h
+	%reldir%/kvm_access.c %reldir%/kvm_access.h %reldir%/test.h
 tests_unit_test_vmd_accelerator_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
 tests_unit_test_vmd_accelerator_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=access
 
@@ -20,6 +20,7 @@ tests_unit_test_vmd_parts_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
 
 unit_tests += %reldir%/test_vmd_server
 tests_unit_test_vmd_server_SOURCES = %reldir%/test_vmd_server.c \
+	%reldir%/kvm_access.c %reldir%/kvm_access.h \
 	%reldir%/tiny_image.c %reldir%/tiny_image.h %reldir%/test.h
 tests_unit_test_vmd_server_LDADD = $(vmd_libs) $(CMOCKA_LIBS)
 tests_unit_test_vmd_server_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=access
