@@ -9,8 +9,9 @@ usage: cupolactl images verify [IMAGE...]
        cupolactl images prune [--dry-run]
        cupolactl images diff IMAGE IMAGE
 
---dir DIRECTORY, in front of these words, is where images are. An IMAGE is NAME, the newest of that name, or NAME@DIGITS. Exit status 1 is a
-"no": it differs, it is in use, it is refused; 2 a wrong command line.
+--dir DIRECTORY, in front of these words, is where images are. An IMAGE is NAME,
+the newest of that name, or NAME@DIGITS. Exit status 1 is a "no": it differs, it
+is in use, it is refused; 2 a wrong command line.
 "publish NEW" is for images/build: it moves a directory with an image's files,
 which it has tried, to where they are found.
 """
