@@ -159,8 +159,8 @@ class Fixture:
                if not k.startswith("CUPOLA_") and not k.endswith("_proxy")}
         return dict(env, CUPOLA_SOCKET=str(self.socket), **more)
 
-    def ctl(self, *argv, status=0, input="", **env):
-        ended = subprocess.run([CTL, *argv], capture_output=True,
+    def ctl(self, *argv, status=0, input="", program=CTL, **env):
+        ended = subprocess.run([program, *argv], capture_output=True,
                                env=self.env(**env), timeout=WAIT,
                                input=input, text=True, cwd=self.dir)
         assert status in (ended.returncode, None), \

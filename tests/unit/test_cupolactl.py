@@ -11,6 +11,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -875,12 +876,22 @@ def help_has_what_the_usage_has_no_room_for(fx):
         assert f"\n  images {action}" in text, (action, text)
 
 
+def beside_images(fixture):
+    """A cupolactl as in a source tree, wherever this one was built."""
+    build = fixture.dir / "build"
+    build.mkdir()
+    source = os.environ.get("abs_top_srcdir", pathlib.Path(__file__).resolve().parents[2])
+    (fixture.dir / "images").symlink_to(pathlib.Path(source) / "images")
+    return shutil.copy(CTL, build)
+
+
 def what_is_wrong_about_images_is_said_in_a_line(fx):
+    program = beside_images(fx)
     got = fx.ctl("images", "foo", status=2)
     assert "'foo'" in got.stderr and "verify" in got.stderr
     for argv, usage in ((("rm",), "rm IMAGE..."), (("diff", "a"), "diff IMAGE IMAGE"),
                         (("export", "a"), "export IMAGE FILE")):
-        lines = fx.ctl("images", *argv, status=2).stderr.splitlines()
+        lines = fx.ctl("images", *argv, status=2, program=program).stderr.splitlines()
         assert lines[0] == f"usage: cupolactl images {usage}" and len(lines) == 2, lines
 
 
